@@ -1,0 +1,12 @@
+//! iCalendar (RFC 5545): lossless documents, values, recurrence, time zones, typed projection. No I/O, no clock.
+//!
+//! * [`document`]: content lines and components as spans over the original octets
+//! * [`value`]: dates, times, durations and the other value types
+//! * [`zone`], [`windows_zone`], [`vtimezone`]: what a TZID means
+//! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
+//! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones
+//! * [`project`]: the typed Event and To-do of the results
+
+pub mod document;
+pub mod value;
+pub mod zone;

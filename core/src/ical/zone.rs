@@ -1,0 +1,1 @@
+//! What a TZID means: local time to instant and back.

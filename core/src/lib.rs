@@ -1,0 +1,12 @@
+//! A CalDAV client core that does no I/O.
+pub mod account;
+pub mod calendar;
+pub mod env;
+pub mod flow;
+pub mod href;
+pub mod ical;
+pub mod ledger;
+pub mod machine;
+pub mod operation;
+pub mod outcome;
+pub mod time;
