@@ -51,7 +51,7 @@ fn walk(document: &Document) -> usize {
 /// Every octet lies in exactly one content line, but for a byte order mark and blank lines.
 fn covered(document: &Document) {
     let (bytes, mut at) = (&document.bytes, 0);
-    let mut blank = |from: usize, to: usize| {
+    let blank = |from: usize, to: usize| {
         let gap = &bytes[from..to];
         let gap = if from == 0 {
             gap.strip_prefix(b"\xef\xbb\xbf").unwrap_or(gap)
