@@ -100,12 +100,12 @@ mod tests {
             (None, vec![], true),
             (Some("LUNCH cake"), vec![], true),
             (Some("lunch work"), vec![], true),
-            (Some("lunch tea"), vec![], false),
+            (Some("lunch sushi"), vec![], false),
             (Some("lunchbring"), vec![], false),
             (None, vec!["work".to_owned()], true),
             (None, vec!["food".to_owned(), "WORK".to_owned()], true),
             (None, vec!["foo".to_owned()], false),
-            (Some("tea"), vec!["work".to_owned()], false),
+            (Some("sushi"), vec!["work".to_owned()], false),
         ] {
             assert_eq!(
                 component(&TextFilter::new(text, &categories)),
