@@ -207,7 +207,7 @@ async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey
     let answer = channel.send(&collection, request, Rules::LISTING).await.map_err(|fault| channel.error(&fault))?;
     let url = answer.url.as_collection();
     let mut listed = Listed { found: Vec::new(), below: Vec::new(), size: answer.response.body().len() };
-    let mut refusal = None;
+    let (mut refusal, mut related) = (None, false);
     read(&answer, |member| {
         let Some(href) = url.resolve(&member.href).map(|href| href.as_collection()) else {
             return ControlFlow::Continue(());
@@ -219,6 +219,7 @@ async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey
         if !own && !href.is_member_of(&url) {
             return ControlFlow::Continue(());
         }
+        related = true;
         match descriptor::kind(&member.props, &href, scheduling) {
             CollectionKind::Calendar => listed.found.push((href.key(), descriptor::describe(&member.props, &href))),
             CollectionKind::Plain if !own => listed.below.push(href),
@@ -228,6 +229,8 @@ async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey
     })?;
     match refusal {
         Some(status) => Err(refused(status)),
+        // A listing holds at least the collection itself (RFC 4918, 9.1): this one tells nothing.
+        None if !related => Err(protocol("A listing of the CalDAV server names neither the collection nor anything in it.")),
         None => Ok(listed),
     }
 }

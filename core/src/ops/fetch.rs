@@ -120,8 +120,9 @@ pub async fn members(channel: &Channel<'_>, calendar: &Href, kind: Kind, window:
     let candidates = match report(channel, calendar, query.body()).await {
         Ok(answer) if answer.response.status() == StatusCode::MULTI_STATUS => {
             let Collected { incomplete, .. } = collect(calendar, &answer, &mut fetched, tally)?;
-            complete(channel, calendar, incomplete, &mut fetched, tally).await?;
-            return Ok(fetched);
+            let (untagged, bare) = incomplete.into_iter().partition(|candidate| candidate.body.is_some());
+            complete(channel, calendar, untagged, &mut fetched, tally).await?;
+            bare
         }
         Ok(answer) if query_refused(&answer) => inventory(channel, calendar).await?,
         Ok(answer) => return Err(unexpected(&answer)),
