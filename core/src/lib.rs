@@ -1,7 +1,9 @@
 //! A CalDAV client core that does no I/O.
 pub mod account;
 pub mod calendar;
+pub mod dav;
 pub mod env;
+pub mod exchange;
 pub mod flow;
 pub mod href;
 pub mod ical;
@@ -9,4 +11,5 @@ pub mod ledger;
 pub mod machine;
 pub mod operation;
 pub mod outcome;
+pub mod query;
 pub mod time;
