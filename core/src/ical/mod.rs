@@ -9,4 +9,5 @@
 
 pub mod document;
 pub mod value;
+pub mod windows_zone;
 pub mod zone;
