@@ -9,5 +9,8 @@
 
 pub mod document;
 mod line;
+mod gregorian;
 pub mod value;
+pub mod vtimezone;
+pub mod windows_zone;
 pub mod zone;
