@@ -8,5 +8,7 @@
 //! * [`project`]: the typed Event and To-do of the results
 
 pub mod document;
+pub mod duration;
+pub mod recur;
 pub mod value;
 pub mod zone;
