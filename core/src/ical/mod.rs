@@ -10,6 +10,8 @@
 pub mod document;
 mod line;
 mod gregorian;
+pub mod duration;
+pub mod recur;
 pub mod value;
 pub mod vtimezone;
 pub mod windows_zone;
