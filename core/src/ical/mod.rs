@@ -8,6 +8,9 @@
 //! * [`project`]: the typed Event and To-do of the results
 
 pub mod document;
+mod gregorian;
 mod line;
 pub mod value;
+pub mod vtimezone;
+pub mod windows_zone;
 pub mod zone;
