@@ -1,1 +1,2 @@
-//! kalends-tests
+//! The test kit of Kalends.
+pub mod conformance;
