@@ -8,9 +8,6 @@
 //! * [`project`]: the typed Event and To-do of the results
 
 pub mod document;
-mod line;
-mod gregorian;
-pub mod duration;
 pub mod duration;
 mod gregorian;
 mod line;
