@@ -9,4 +9,5 @@ pub mod ledger;
 pub mod machine;
 pub mod operation;
 pub mod outcome;
+pub mod query;
 pub mod time;
