@@ -186,7 +186,7 @@ impl Href {
     /// For comparing: see [`HrefKey`]. A trailing slash is kept, because it tells a collection from a member.
     #[must_use]
     pub fn key(&self) -> HrefKey {
-        let mut key = self.text[..self.path_at].as_bytes().to_vec();
+        let mut key = self.text.as_bytes()[..self.path_at].to_vec();
         let bytes = self.path().as_bytes();
         let mut at = 0;
         while at < bytes.len() {

@@ -2,6 +2,7 @@
 pub mod account;
 pub mod calendar;
 pub mod env;
+pub mod exchange;
 pub mod flow;
 pub mod href;
 pub mod ical;

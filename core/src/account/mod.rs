@@ -1,5 +1,184 @@
 //! Settings and state that the machines of one session share.
+//!
+//! An [`Account`] is an `Arc` of plain data: no waker, and no lock that is held across I/O, so it works in any host.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, COOKIE};
+use http::{HeaderValue, Request, Response};
+
+use crate::href::{Href, Origin};
+use crate::machine::Moment;
+
+pub mod cookie;
+pub mod credential;
+pub mod quirk;
+pub mod secret;
+pub mod trust;
+
+use cookie::Cookies;
+use credential::{Credential, CredentialFault};
+use quirk::Quirk;
+use trust::RedirectHost;
+
+/// What the user configured.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where discovery starts; its origin is the account's.
+    pub url: Href,
+    /// Proves who asks.
+    pub credential: Credential,
+    /// https hosts beside the origin that may be redirected to and see the credential.
+    pub redirect_hosts: Vec<RedirectHost>,
+    /// The only Calendars that may be used; empty means all that are discovered.
+    pub calendar_hrefs: Vec<Href>,
+    /// Display name of the Calendar that `default` means for Events.
+    pub default_event_calendar: Option<String>,
+    /// Display name of the Calendar that `default` means for To-dos.
+    pub default_todo_calendar: Option<String>,
+}
+
+impl Settings {
+    /// An account at this URL with this credential, and nothing else configured.
+    #[must_use]
+    pub fn new(url: Href, credential: Credential) -> Self {
+        Self {
+            url,
+            credential,
+            redirect_hosts: Vec::new(),
+            calendar_hrefs: Vec::new(),
+            default_event_calendar: None,
+            default_todo_calendar: None,
+        }
+    }
+}
+
+/// Principal and calendar homes, kept for the process once they are discovered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// `DAV:current-user-principal`, where the server has one.
+    pub principal: Option<Href>,
+    /// `CALDAV:calendar-home-set`.
+    pub homes: Vec<Href>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    cookies: Cookies,
+    known: Option<Known>,
+    quirks: BTreeSet<Quirk>,
+    paused: BTreeMap<Origin, Moment>,
+}
 
 /// One account on one server.
 #[derive(Debug)]
-pub struct Account;
+pub struct Account {
+    settings: Settings,
+    authorization: Option<HeaderValue>,
+    state: Mutex<State>,
+}
+
+impl Account {
+    /// An account with these settings. Contacts nothing.
+    ///
+    /// # Errors
+    /// If the credential does not fit into a header.
+    pub fn new(settings: Settings) -> Result<Arc<Self>, CredentialFault> {
+        let authorization = settings.credential.header()?;
+        Ok(Arc::new(Self {
+            settings,
+            authorization,
+            state: Mutex::default(),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the user configured.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether credentials may go to this URL.
+    #[must_use]
+    pub fn trusts(&self, url: &Href) -> bool {
+        trust::trusts(
+            &self.settings.url.origin(),
+            &self.settings.redirect_hosts,
+            &url.origin(),
+        )
+    }
+
+    /// Adds credential and cookies, if the URL is trusted; takes away any that are there already.
+    pub fn sign(&self, url: &Href, request: &mut Request<Bytes>) {
+        let headers = request.headers_mut();
+        headers.remove(AUTHORIZATION);
+        headers.remove(COOKIE);
+        if !self.trusts(url) {
+            return;
+        }
+        if let Some(value) = &self.authorization {
+            headers.insert(AUTHORIZATION, value.clone());
+        }
+        if let Some(value) = self.state().cookies.header(url) {
+            headers.insert(COOKIE, value);
+        }
+    }
+
+    /// Takes in what an answer's headers tell: session cookies and server oddities.
+    pub fn observe(&self, url: &Href, response: &Response<Bytes>) {
+        if !self.trusts(url) {
+            return;
+        }
+        let mut state = self.state();
+        state.cookies.store(url, response.headers());
+        state.quirks.extend(quirk::by_headers(response.headers()));
+    }
+
+    /// Whether the server shows this oddity.
+    #[must_use]
+    pub fn has(&self, quirk: Quirk) -> bool {
+        self.state().quirks.contains(&quirk)
+    }
+
+    /// Principal and homes, if they are known.
+    #[must_use]
+    pub fn known(&self) -> Option<Known> {
+        self.state().known.clone()
+    }
+
+    /// Keeps principal and homes for the process.
+    pub fn learn(&self, known: Known) {
+        let mut state = self.state();
+        let quirks = known
+            .homes
+            .iter()
+            .flat_map(|home| quirk::by_home(home.path()))
+            .collect::<Vec<_>>();
+        state.quirks.extend(quirks);
+        state.known = Some(known);
+    }
+
+    /// Forgets principal and homes, since they no longer answer.
+    pub fn forget(&self) {
+        self.state().known = None;
+    }
+
+    /// Sends nothing more to this origin before `wait` has passed (RFC 6585, 4).
+    pub fn pause(&self, origin: Origin, now: Moment, wait: Duration) {
+        self.state().paused.insert(origin, now + wait);
+    }
+
+    /// How long this origin still wants to be left alone.
+    #[must_use]
+    pub fn paused(&self, origin: &Origin, now: Moment) -> Option<Duration> {
+        let until = self.state().paused.get(origin).copied()?;
+        Some(until.since(now)).filter(|wait| !wait.is_zero())
+    }
+}

@@ -1,0 +1,118 @@
+//! The register of server oddities: the only place that knows them.
+//!
+//! Each entry says what was seen, on which servers, how it is recognised and what is done instead. An oddity that
+//! has a remedy without cost where it is absent (widened windows, local filters, a full listing after a refused
+//! query) needs no recognition and is handled everywhere.
+
+use http::HeaderMap;
+
+/// A named oddity that changes what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quirk {
+    /// calendar-query with a time range returns no VTODO at all.
+    TodoRangeFindsNothing,
+    /// An Entity Tag comes back for other content after delete and re-create.
+    EntityTagsRepeat,
+}
+
+/// One line of the register.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The oddity.
+    pub quirk: Quirk,
+    /// Where it was seen.
+    pub servers: &'static str,
+    /// How it is recognised.
+    pub sign: Sign,
+    /// What is done instead.
+    pub remedy: &'static str,
+}
+
+/// What in an answer gives a server away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A token of the `DAV` header lines.
+    DavToken(&'static str),
+    /// The `Server` header begins with this.
+    ServerPrefix(&'static str),
+    /// The path of a calendar home begins with this.
+    HomePrefix(&'static str),
+}
+
+/// All entries.
+pub const REGISTER: &[Entry] = &[
+    Entry {
+        quirk: Quirk::TodoRangeFindsNothing,
+        servers: "DAViCal 1.1.12",
+        sign: Sign::DavToken("bind"),
+        remedy: "to-dos are asked for without a time range",
+    },
+    Entry {
+        quirk: Quirk::EntityTagsRepeat,
+        servers: "SOGo 5.8, 5.12",
+        sign: Sign::HomePrefix("/SOGo/dav/"),
+        remedy: "bodies are never kept by Entity Tag",
+    },
+];
+
+/// The oddities that an answer's headers give away.
+pub fn by_headers(headers: &HeaderMap) -> impl Iterator<Item = Quirk> {
+    REGISTER
+        .iter()
+        .filter(|entry| seen_in(entry.sign, headers))
+        .map(|entry| entry.quirk)
+}
+
+/// The oddities that the path of a calendar home gives away.
+pub fn by_home(path: &str) -> impl Iterator<Item = Quirk> {
+    let seen = move |sign: Sign| matches!(sign, Sign::HomePrefix(prefix) if path.starts_with(prefix));
+    REGISTER
+        .iter()
+        .filter(move |entry| seen(entry.sign))
+        .map(|entry| entry.quirk)
+}
+
+fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
+    let lines = |name: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .collect::<Vec<_>>()
+    };
+    match sign {
+        Sign::DavToken(token) => lines("dav")
+            .iter()
+            .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
+        Sign::ServerPrefix(prefix) => lines("server").iter().any(|line| line.starts_with(prefix)),
+        Sign::HomePrefix(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_told_by_their_answers() {
+        // The DAV headers of spec'd servers as they were seen; DAViCal sends two lines.
+        let quirks = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("dav", line.parse().unwrap());
+            }
+            by_headers(&headers).collect::<Vec<_>>()
+        };
+        let davical = [
+            "1, 2, 3, access-control, calendar-access, calendar-schedule",
+            "extended-mkcol, bind, addressbook, calendar-auto-schedule, calendar-proxy",
+        ];
+        assert_eq!(quirks(&davical), [Quirk::TodoRangeFindsNothing]);
+        assert_eq!(quirks(&["1, 2, 3, calendar-access, addressbook, extended-mkcol"]), []);
+        assert_eq!(
+            by_home("/SOGo/dav/alice/Calendar/").collect::<Vec<_>>(),
+            [Quirk::EntityTagsRepeat]
+        );
+        assert_eq!(by_home("/alice/").count(), 0);
+    }
+}
