@@ -114,7 +114,10 @@ pub type Reply = Result<Response<Bytes>, Failure>;
 
 /// What a machine wants from its host now.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a step lives for one match arm; a box would cost an allocation per exchange")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a step lives for one match arm; a box would cost an allocation per exchange"
+)]
 pub enum Step<T> {
     /// Perform this exchange and hand its reply to [`Machine::receive`].
     Send(Exchange),

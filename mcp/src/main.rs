@@ -1,1 +1,4 @@
+//! `kalends`
+mod json;
+mod transport;
 fn main() {}
