@@ -20,6 +20,9 @@ use crate::machine::{
     BodyLimit, Effect, Exchange, ExchangeId, Failure, FailureKind, Machine, Moment, Mutation, Reply, Sent, Step,
 };
 
+/// The most exchanges of one machine that are open at once; further ones wait their turn in the outbox.
+pub const IN_FLIGHT: usize = 4;
+
 /// A flow seen from its host: a [`Machine`].
 pub struct Flow<T> {
     future: Pin<Box<dyn Future<Output = T> + Send>>,
@@ -104,7 +107,12 @@ impl<T> Machine for Flow<T> {
             return Step::Done(output);
         }
         let mut desk = lock(&self.desk);
-        match desk.outbox.pop_front() {
+        let full = desk.open.len() >= IN_FLIGHT;
+        let next = desk
+            .outbox
+            .iter()
+            .position(|step| !full || matches!(step, Step::Abort(_)));
+        match next.and_then(|at| desk.outbox.remove(at)) {
             Some(Step::Send(exchange)) => {
                 desk.ledger.emitted(exchange.effect);
                 desk.open.insert(exchange.id, exchange.effect);

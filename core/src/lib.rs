@@ -1,6 +1,7 @@
 //! A CalDAV client core that does no I/O.
 pub mod account;
 pub mod calendar;
+pub mod dav;
 pub mod env;
 pub mod exchange;
 pub mod flow;

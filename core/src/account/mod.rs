@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderValue, Request, Response};
 
-use crate::href::{Href, Origin};
+use crate::href::{Href, HrefKey, Origin};
 use crate::machine::Moment;
 
 pub mod cookie;
@@ -63,6 +63,8 @@ pub struct Known {
     pub principal: Option<Href>,
     /// `CALDAV:calendar-home-set`.
     pub homes: Vec<Href>,
+    /// Schedule inbox and outbox, which some servers list as Calendars (RFC 6638, 2.1 and 2.2).
+    pub scheduling: Vec<HrefKey>,
 }
 
 #[derive(Debug, Default)]

@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 
+use super::line::{Line, LineKind, NONE, component_name, decode, read_line, split_quoted};
+pub use super::line::{Parameter, unfold};
 use bytes::Bytes;
-use memchr::memchr;
 
 /// The largest document, in bytes.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -53,35 +54,12 @@ pub enum FaultKind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    start: u32,
-    /// Before the line end.
-    end: u32,
-    /// After the line end.
-    next: u32,
-    name_end: u32,
-    /// `u32::MAX` if there is none.
-    colon: u32,
-    kind: LineKind,
-    folded: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineKind {
-    Begin,
-    End,
-    Property,
-    Broken,
-}
-
-const NONE: u32 = u32::MAX;
-
-#[derive(Clone, Copy, Debug)]
 struct Span {
     begin: u32,
     /// The END line, or the number of lines if there is none.
     end: u32,
-    parent: u32,
+    /// The span after the last one inside.
+    after: u32,
 }
 
 /// Octets with their content lines and components. Cheap to clone are only the octets; keep it in an `Arc`.
@@ -105,13 +83,13 @@ impl Document {
         let source: &[u8] = &bytes;
         let mut lines = Vec::with_capacity(source.len() / 32 + 4);
         let mut spans: Vec<Span> = Vec::new();
-        let mut stack: Vec<u32> = Vec::new();
+        let mut stack: Vec<(u32, Cow<'_, [u8]>)> = Vec::new();
         let mut too_deep = 0_usize;
         let mut faults = Vec::new();
         let mut at = if source.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let mut number = 1;
         while at < source.len() {
-            let (line, physical, unbalanced) = read_line(source, at);
+            let (mut line, physical, unbalanced) = read_line(source, at);
             let (offset, this) = (at, number);
             at = line.next as usize;
             number += physical;
@@ -134,7 +112,8 @@ impl Document {
             let index = lines.len() as u32;
             match line.kind {
                 LineKind::Broken => fault(FaultKind::NoColon),
-                LineKind::Property => {}
+                LineKind::Property if too_deep > 0 => line.kind = LineKind::Buried,
+                LineKind::Property | LineKind::Buried => {}
                 LineKind::Begin if stack.len() == MAX_DEPTH => {
                     if too_deep == 0 {
                         fault(FaultKind::TooDeep);
@@ -142,28 +121,25 @@ impl Document {
                     too_deep += 1;
                 }
                 LineKind::Begin => {
-                    let parent = stack.last().copied().unwrap_or(NONE);
-                    stack.push(spans.len() as u32);
+                    stack.push((spans.len() as u32, component_name(source, &line)));
                     spans.push(Span {
                         begin: index,
                         end: NONE,
-                        parent,
+                        after: NONE,
                     });
                 }
                 LineKind::End if too_deep > 0 => too_deep -= 1,
                 LineKind::End => {
                     let name = component_name(source, &line);
-                    let same = |span: &u32| {
-                        let begin: &Line = &lines[spans[*span as usize].begin as usize];
-                        component_name(source, begin).eq_ignore_ascii_case(&name)
-                    };
-                    match stack.iter().rposition(same) {
+                    match stack.iter().rposition(|(_, open)| open.eq_ignore_ascii_case(&name)) {
                         Some(depth) => {
                             if depth + 1 != stack.len() {
                                 fault(FaultKind::StrayEnd);
                             }
-                            for span in stack.drain(depth..) {
-                                spans[span as usize].end = index;
+                            let after = spans.len() as u32;
+                            for (span, _) in stack.drain(depth..) {
+                                let span = &mut spans[span as usize];
+                                (span.end, span.after) = (index, after);
                             }
                         }
                         None => fault(FaultKind::StrayEnd),
@@ -172,20 +148,24 @@ impl Document {
             }
             lines.push(line);
         }
-        for span in stack {
-            let begin: &Line = &lines[spans[span as usize].begin as usize];
-            faults.push(Fault {
-                kind: FaultKind::Unclosed,
-                offset: begin.start as usize,
-                line: 0,
-            });
-            spans[span as usize].end = lines.len() as u32;
-        }
-        for fault in &mut faults {
-            if fault.line == 0 {
-                fault.line = 1 + memchr::memchr_iter(b'\n', &source[..fault.offset]).count();
+        let (last, after) = (lines.len() as u32, spans.len() as u32);
+        let mut unclosed = stack.iter().map(|(span, _)| *span).peekable();
+        if unclosed.peek().is_some() {
+            let mut counted = (0, 1);
+            for span in unclosed {
+                let span = &mut spans[span as usize];
+                (span.end, span.after) = (last, after);
+                let offset = lines[span.begin as usize].start as usize;
+                counted.1 += memchr::memchr_iter(b'\n', &source[counted.0..offset]).count();
+                counted.0 = offset;
+                faults.push(Fault {
+                    kind: FaultKind::Unclosed,
+                    offset,
+                    line: counted.1,
+                });
             }
         }
+        drop(stack);
         Ok(Self {
             bytes,
             lines,
@@ -208,10 +188,13 @@ impl Document {
 
     /// The components that lie in no other component: usually one VCALENDAR.
     pub fn roots(&self) -> impl Iterator<Item = Component<'_>> {
-        self.children_of(NONE)
+        self.siblings(0, self.spans.len() as u32)
     }
 
     /// A component by its [`Component::index`].
+    ///
+    /// # Panics
+    /// If the index is not of a component of this document, at the latest when the component is used.
     #[must_use]
     pub fn component(&self, index: usize) -> Component<'_> {
         Component {
@@ -220,17 +203,29 @@ impl Document {
         }
     }
 
-    fn children_of(&self, parent: u32) -> impl Iterator<Item = Component<'_>> {
-        let first = if parent == NONE { 0 } else { parent + 1 };
-        let end = if parent == NONE {
-            NONE
-        } else {
-            self.spans[parent as usize].end
-        };
-        (first..self.spans.len() as u32)
-            .take_while(move |index| self.spans[*index as usize].begin < end)
-            .filter(move |index| self.spans[*index as usize].parent == parent)
-            .map(|index| Component { document: self, index })
+    /// The property with this [`Property::index`].
+    ///
+    /// # Panics
+    /// If the index is not of a property of this document.
+    #[must_use]
+    pub fn property(&self, index: usize) -> Property<'_> {
+        assert!(self.lines[index].colon != NONE, "an index of a property");
+        Property {
+            document: self,
+            line: index as u32,
+        }
+    }
+
+    /// The spans from `first` up to `end` that lie in no other of them.
+    fn siblings(&self, first: u32, end: u32) -> impl Iterator<Item = Component<'_>> {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let index = next;
+                next = self.spans[index as usize].after;
+                Component { document: self, index }
+            })
+        })
     }
 }
 
@@ -275,7 +270,7 @@ impl<'a> Component<'a> {
 
     /// The components directly inside.
     pub fn children(self) -> impl Iterator<Item = Component<'a>> {
-        self.document.children_of(self.index)
+        self.document.siblings(self.index + 1, self.span().after)
     }
 
     /// The properties of this component itself, in order, without those of components inside.
@@ -307,13 +302,13 @@ impl<'a> Component<'a> {
     }
 
     /// The properties with this name, in any case.
-    pub fn all(self, name: &'a str) -> impl Iterator<Item = Property<'a>> {
+    pub fn all<'n>(self, name: &'n str) -> impl Iterator<Item = Property<'a>> + use<'a, 'n> {
         self.properties().filter(move |property| property.is(name))
     }
 
     /// The first property with this name, in any case.
     #[must_use]
-    pub fn first(self, name: &'a str) -> Option<Property<'a>> {
+    pub fn first(self, name: &str) -> Option<Property<'a>> {
         self.all(name).next()
     }
 }
@@ -326,6 +321,12 @@ pub struct Property<'a> {
 }
 
 impl<'a> Property<'a> {
+    /// Its place among the content lines, for [`Document::property`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.line as usize
+    }
+
     fn line(self) -> &'a Line {
         &self.document.lines[self.line as usize]
     }
@@ -379,168 +380,25 @@ impl<'a> Property<'a> {
         if self.line().name_end == self.line().colon {
             return None;
         }
-        let found = self
-            .parameters()
-            .into_iter()
-            .find(|parameter| parameter.name.eq_ignore_ascii_case(name));
-        found.and_then(|parameter| parameter.values.into_iter().next())
+        let text = self.part(self.line().name_end, self.line().colon);
+        split_quoted(&text, b';')
+            .filter(|part| !part.is_empty())
+            .find_map(|part| {
+                let (own, values) = part.split_at(memchr::memchr(b'=', part).unwrap_or(part.len()));
+                let same = own.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+                same.then(|| {
+                    let first = split_quoted(values.get(1..).unwrap_or_default(), b',').next();
+                    decode(first.unwrap_or_default())
+                })
+            })
+    }
+
+    /// Whether it has no parameters at all.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self.line().name_end == self.line().colon
     }
 }
 
-/// A property parameter (RFC 5545, 3.2).
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Parameter {
-    /// As written.
-    pub name: String,
-    /// At least one; bad UTF-8 becomes U+FFFD.
-    pub values: Vec<String>,
-}
-
-impl Parameter {
-    fn read(text: &[u8]) -> Self {
-        let (name, values) = memchr(b'=', text).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])));
-        let values = values.map_or_else(
-            || vec![String::new()],
-            |values| split_quoted(values, b',').map(decode).collect(),
-        );
-        Self {
-            name: String::from_utf8_lossy(name).into_owned(),
-            values,
-        }
-    }
-}
-
-/// Drops the quotes and decodes `^n`, `^^` and `^'` (RFC 6868).
-fn decode(value: &[u8]) -> String {
-    let value = value.trim_ascii();
-    let value = value
-        .strip_prefix(b"\"")
-        .map_or(value, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
-    let text = String::from_utf8_lossy(value);
-    if !text.contains('^') {
-        return text.into_owned();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let decoded = match (c, chars.peek()) {
-            ('^', Some('n')) => '\n',
-            ('^', Some('^')) => '^',
-            ('^', Some('\'')) => '"',
-            _ => {
-                out.push(c);
-                continue;
-            }
-        };
-        chars.next();
-        out.push(decoded);
-    }
-    out
-}
-
-/// Splits at a separator that does not stand between double quotes.
-fn split_quoted(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let mut quoted = false;
-        let end = text.iter().position(|byte| {
-            quoted ^= *byte == b'"';
-            *byte == separator && !quoted
-        });
-        rest = end.map(|at| &text[at + 1..]);
-        Some(end.map_or(text, |at| &text[..at]))
-    })
-}
-
-fn component_name<'a>(source: &'a [u8], line: &Line) -> Cow<'a, [u8]> {
-    let value = &source[line.colon as usize + 1..line.end as usize];
-    match unfold(value) {
-        Cow::Borrowed(name) => Cow::Borrowed(name.trim_ascii()),
-        Cow::Owned(name) => Cow::Owned(name.trim_ascii().to_vec()),
-    }
-}
-
-/// Reads one content line with its folds. Also tells its physical lines and whether a quote is left open.
-fn read_line(source: &[u8], start: usize) -> (Line, usize, bool) {
-    let (mut at, mut folded, mut physical) = (start, false, 1);
-    let (end, next) = loop {
-        let Some(found) = memchr(b'\n', &source[at..]) else {
-            break (source.len(), source.len());
-        };
-        let newline = at + found;
-        if matches!(source.get(newline + 1), Some(b' ' | b'\t')) {
-            (folded, at) = (true, newline + 1);
-            physical += 1;
-            continue;
-        }
-        let end = if newline > start && source[newline - 1] == b'\r' {
-            newline - 1
-        } else {
-            newline
-        };
-        break (end, newline + 1);
-    };
-    let line = &source[start..end];
-    let (mut name_end, mut colon, mut quoted) = (line.len(), None, false);
-    for (at, byte) in line.iter().enumerate() {
-        match byte {
-            b':' if !quoted => {
-                colon = Some(at);
-                break;
-            }
-            b';' if name_end == line.len() => name_end = at,
-            b'"' => quoted = !quoted,
-            _ => {}
-        }
-    }
-    let unbalanced = colon.is_none() && quoted;
-    if unbalanced {
-        colon = memchr(b':', line);
-    }
-    let name_end = name_end.min(colon.unwrap_or(line.len()));
-    let kind = match colon {
-        None => LineKind::Broken,
-        Some(colon) if colon == name_end => match unfold(&line[..name_end]) {
-            name if name.eq_ignore_ascii_case(b"BEGIN") => LineKind::Begin,
-            name if name.eq_ignore_ascii_case(b"END") => LineKind::End,
-            _ => LineKind::Property,
-        },
-        Some(_) => LineKind::Property,
-    };
-    let line = Line {
-        start: start as u32,
-        end: end as u32,
-        next: next as u32,
-        name_end: (start + name_end) as u32,
-        colon: colon.map_or(NONE, |colon| (start + colon) as u32),
-        kind,
-        folded,
-    };
-    (line, physical, unbalanced && line.colon != NONE)
-}
-
-/// Takes out every line end that is followed by a space or tab, with that character (RFC 5545, 3.1). Works on
-/// octets, so a fold inside a UTF-8 sequence is healed.
-#[must_use]
-pub fn unfold(octets: &[u8]) -> Cow<'_, [u8]> {
-    let Some(mut newline) = memchr(b'\n', octets) else {
-        return Cow::Borrowed(octets);
-    };
-    let (mut out, mut from) = (Vec::with_capacity(octets.len()), 0);
-    loop {
-        let end = if newline > from && octets[newline - 1] == b'\r' {
-            newline - 1
-        } else {
-            newline
-        };
-        out.extend_from_slice(&octets[from..end]);
-        from = (newline + 2).min(octets.len());
-        match memchr(b'\n', &octets[from..]) {
-            Some(found) => newline = from + found,
-            None => break,
-        }
-    }
-    out.extend_from_slice(&octets[from..]);
-    Cow::Owned(out)
-}
+#[cfg(test)]
+mod tests;

@@ -8,5 +8,6 @@
 //! * [`project`]: the typed Event and To-do of the results
 
 pub mod document;
+mod line;
 pub mod value;
 pub mod zone;

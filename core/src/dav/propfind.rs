@@ -1,0 +1,62 @@
+//! Bodies of PROPFIND (RFC 4918, 9.1).
+
+use bytes::Bytes;
+
+use crate::dav::xml::Writer;
+
+/// What leads to the principal and its homes.
+const PRINCIPAL: [&str; 7] = [
+    "D:resourcetype",
+    "D:current-user-principal",
+    "D:principal-URL",
+    "C:calendar-home-set",
+    "C:calendar-user-address-set",
+    "C:schedule-inbox-URL",
+    "C:schedule-outbox-URL",
+];
+
+/// What a Calendar is described by, without the resource type.
+const CALENDAR: [&str; 8] = [
+    "D:displayname",
+    "D:description",
+    "D:current-user-privilege-set",
+    "C:calendar-description",
+    "C:supported-calendar-component-set",
+    "CS:getctag",
+    "A:calendar-color",
+    "A:calendar-order",
+];
+
+/// At the configured URL, depth 0: what it is, and where principal and homes are. It may be a principal, a home or a
+/// Calendar, so all of these are asked for at once.
+#[must_use]
+pub fn discovery_body() -> Bytes {
+    body(PRINCIPAL.iter().chain(&CALENDAR))
+}
+
+/// At a principal, depth 0: its homes and scheduling collections (RFC 4791, 6.2.1; RFC 6638, 2.4).
+#[must_use]
+pub fn principal_body() -> Bytes {
+    body(PRINCIPAL.iter())
+}
+
+/// At a home or a collection below it, depth 1; or at a Calendar, depth 0: all that a descriptor needs.
+#[must_use]
+pub fn listing_body() -> Bytes {
+    body(["D:resourcetype"].iter().chain(&CALENDAR))
+}
+
+/// At a Calendar, depth 1: its members with entity tag and size.
+#[must_use]
+pub fn member_listing_body() -> Bytes {
+    body(["D:getetag", "D:getcontentlength", "D:resourcetype"].iter())
+}
+
+fn body<'a>(properties: impl Iterator<Item = &'a &'static str>) -> Bytes {
+    let mut xml = Writer::new("D:propfind");
+    xml.open("D:prop", &[]);
+    for property in properties {
+        xml.empty(property, &[]);
+    }
+    xml.finish()
+}

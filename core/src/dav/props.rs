@@ -1,0 +1,192 @@
+//! The values of the properties that are understood, from one `DAV:prop`.
+
+use crate::dav::etag::EntityTag;
+use crate::dav::name::{Name, NameSet};
+use crate::dav::xml::{Reader, XmlFault};
+
+/// The most members of a property that holds a list.
+const MAX_LIST: usize = 64;
+
+/// Property values. A property that the answer does not give with status 200 is absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Props {
+    /// `DAV:resourcetype`.
+    pub resource_type: Option<NameSet>,
+    /// `DAV:displayname`, as it stands.
+    pub display_name: Option<String>,
+    /// `DAV:current-user-principal` (RFC 5397).
+    pub current_user_principal: Option<String>,
+    /// `DAV:current-user-principal` is `DAV:unauthenticated`: the server saw no credentials.
+    pub unauthenticated: bool,
+    /// `DAV:principal-URL` (RFC 3744, 4.2).
+    pub principal_url: Option<String>,
+    /// `CALDAV:calendar-home-set` (RFC 4791, 6.2.1).
+    pub calendar_home_set: Vec<String>,
+    /// `CALDAV:calendar-user-address-set` (RFC 6638, 2.4.1).
+    pub calendar_user_address_set: Vec<String>,
+    /// `CALDAV:schedule-inbox-URL` (RFC 6638, 2.2.1).
+    pub schedule_inbox_url: Option<String>,
+    /// `CALDAV:schedule-outbox-URL` (RFC 6638, 2.1.1).
+    pub schedule_outbox_url: Option<String>,
+    /// `DAV:getetag`, where it holds a usable tag.
+    pub etag: Option<EntityTag>,
+    /// `DAV:getcontentlength`, in bytes.
+    pub content_length: Option<u64>,
+    /// `DAV:getcontenttype`.
+    pub content_type: Option<String>,
+    /// `CALDAV:calendar-data`, with the line ends that XML leaves: not the octets as stored.
+    pub calendar_data: Option<String>,
+    /// `CALDAV:supported-calendar-component-set`, in upper case.
+    pub components: Option<Vec<String>>,
+    /// `CALDAV:calendar-description`.
+    pub calendar_description: Option<String>,
+    /// `CALDAV:calendar-timezone`.
+    pub calendar_timezone: Option<String>,
+    /// `DAV:description`.
+    pub dav_description: Option<String>,
+    /// Apple `calendar-color`, as it stands.
+    pub calendar_color: Option<String>,
+    /// Apple `calendar-order`, where it is a number from 0.
+    pub calendar_order: Option<u32>,
+    /// CalendarServer `getctag`.
+    pub ctag: Option<String>,
+    /// `DAV:sync-token` (RFC 6578, 4).
+    pub sync_token: Option<String>,
+    /// `DAV:current-user-privilege-set` (RFC 3744, 5.4).
+    pub privileges: Option<NameSet>,
+    /// `DAV:supported-report-set` (RFC 3253, 3.1.5).
+    pub reports: Option<NameSet>,
+}
+
+impl Props {
+    /// Reads the property that is open, to its end.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "names are open: what is not read is skipped"
+    )]
+    pub(crate) fn read(&mut self, name: Name, xml: &mut Reader<'_>) -> Result<(), XmlFault> {
+        match name {
+            Name::ResourceType => self.resource_type = Some(names(xml)?),
+            Name::Displayname => self.display_name = Some(xml.text()?),
+            Name::CurrentUserPrincipal => {
+                let (hrefs, unauthenticated) = hrefs(xml)?;
+                self.current_user_principal = hrefs.into_iter().next();
+                self.unauthenticated = unauthenticated;
+            }
+            Name::PrincipalUrl => self.principal_url = hrefs(xml)?.0.into_iter().next(),
+            Name::CalendarHomeSet => self.calendar_home_set = hrefs(xml)?.0,
+            Name::CalendarUserAddressSet => self.calendar_user_address_set = hrefs(xml)?.0,
+            Name::ScheduleInboxUrl => self.schedule_inbox_url = hrefs(xml)?.0.into_iter().next(),
+            Name::ScheduleOutboxUrl => self.schedule_outbox_url = hrefs(xml)?.0.into_iter().next(),
+            Name::Etag => self.etag = EntityTag::parse(&xml.text()?),
+            Name::ContentLength => self.content_length = xml.text()?.trim().parse().ok(),
+            Name::ContentType => self.content_type = Some(xml.text()?),
+            Name::CalendarData => self.calendar_data = Some(xml.text()?),
+            Name::SupportedCalendarComponentSet => self.components = Some(components(xml)?),
+            Name::CalendarDescription => self.calendar_description = Some(xml.text()?),
+            Name::CalendarTimezone => self.calendar_timezone = Some(xml.text()?),
+            Name::DavDescription => self.dav_description = Some(xml.text()?),
+            Name::CalendarColor => self.calendar_color = Some(xml.text()?),
+            Name::CalendarOrder => self.calendar_order = xml.text()?.trim().parse().ok(),
+            Name::Ctag => self.ctag = Some(xml.text()?),
+            Name::SyncToken => self.sync_token = Some(xml.text()?),
+            Name::CurrentUserPrivilegeSet => self.privileges = Some(names_within(xml, &[Name::Privilege])?),
+            Name::SupportedReportSet => {
+                self.reports = Some(names_within(xml, &[Name::SupportedReport, Name::Report])?);
+            }
+            _ => xml.skip()?,
+        }
+        Ok(())
+    }
+
+    /// Takes the values of a further `DAV:propstat` of the same resource; where both have one, the later is kept.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        fn take<T>(mine: &mut Option<T>, theirs: Option<T>) {
+            if theirs.is_some() {
+                *mine = theirs;
+            }
+        }
+        fn extend(mine: &mut Vec<String>, theirs: Vec<String>) {
+            if !theirs.is_empty() {
+                *mine = theirs;
+            }
+        }
+        take(&mut self.resource_type, other.resource_type);
+        take(&mut self.display_name, other.display_name);
+        take(&mut self.current_user_principal, other.current_user_principal);
+        self.unauthenticated |= other.unauthenticated;
+        take(&mut self.principal_url, other.principal_url);
+        extend(&mut self.calendar_home_set, other.calendar_home_set);
+        extend(&mut self.calendar_user_address_set, other.calendar_user_address_set);
+        take(&mut self.schedule_inbox_url, other.schedule_inbox_url);
+        take(&mut self.schedule_outbox_url, other.schedule_outbox_url);
+        take(&mut self.etag, other.etag);
+        take(&mut self.content_length, other.content_length);
+        take(&mut self.content_type, other.content_type);
+        take(&mut self.calendar_data, other.calendar_data);
+        take(&mut self.components, other.components);
+        take(&mut self.calendar_description, other.calendar_description);
+        take(&mut self.calendar_timezone, other.calendar_timezone);
+        take(&mut self.dav_description, other.dav_description);
+        take(&mut self.calendar_color, other.calendar_color);
+        take(&mut self.calendar_order, other.calendar_order);
+        take(&mut self.ctag, other.ctag);
+        take(&mut self.sync_token, other.sync_token);
+        take(&mut self.privileges, other.privileges);
+        take(&mut self.reports, other.reports);
+    }
+}
+
+/// The names of the children.
+fn names(xml: &mut Reader<'_>) -> Result<NameSet, XmlFault> {
+    let mut set = NameSet::default();
+    while let Some(name) = xml.child()? {
+        set.insert(name);
+        xml.skip()?;
+    }
+    Ok(set)
+}
+
+/// The names of all descendants but the wrapping elements. A privilege or report needs one level, aggregates more.
+fn names_within(xml: &mut Reader<'_>, wrappers: &[Name]) -> Result<NameSet, XmlFault> {
+    let (mut set, mut level) = (NameSet::default(), 0usize);
+    loop {
+        match xml.child()? {
+            Some(name) if wrappers.contains(&name) => level += 1,
+            Some(name) => {
+                set.insert(name);
+                xml.skip()?;
+            }
+            None if level == 0 => return Ok(set),
+            None => level -= 1,
+        }
+    }
+}
+
+/// The hrefs within, trimmed, without empty ones, and whether `DAV:unauthenticated` stands there.
+pub(crate) fn hrefs(xml: &mut Reader<'_>) -> Result<(Vec<String>, bool), XmlFault> {
+    let (mut hrefs, mut unauthenticated) = (Vec::new(), false);
+    while let Some(name) = xml.child()? {
+        if name != Name::Href || hrefs.len() == MAX_LIST {
+            unauthenticated |= name == Name::Unauthenticated;
+            xml.skip()?;
+            continue;
+        }
+        let text = xml.text()?;
+        if !text.trim().is_empty() {
+            hrefs.push(text.trim().to_owned());
+        }
+    }
+    Ok((hrefs, unauthenticated))
+}
+
+fn components(xml: &mut Reader<'_>) -> Result<Vec<String>, XmlFault> {
+    let mut components = Vec::new();
+    while let Some(name) = xml.child()? {
+        if name == Name::Comp && components.len() < MAX_LIST {
+            components.extend(xml.attribute("name")?.map(|name| name.trim().to_ascii_uppercase()));
+        }
+        xml.skip()?;
+    }
+    Ok(components)
+}

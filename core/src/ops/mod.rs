@@ -1,0 +1,20 @@
+//! One operation per file, and nothing else.
+//!
+//! Every file has the same parts, top down: the request, its outcome, `impl Operation`, the `async fn`.
+//!
+//! * [`list_calendars`]: what is there
+//! * [`query_occurrences`]: what is on in a window
+//! * [`get_resource`]: one Calendar Object Resource
+//!
+//! and the steps that several operations share:
+//!
+//! * [`discover`]: principal, homes and Calendars (RFC 4791 section 6.2, RFC 6764)
+//! * [`scope`]: which Calendars an operation works on
+//! * [`fetch`]: the members of a Calendar that a window may touch
+
+pub mod discover;
+pub mod fetch;
+pub mod get_resource;
+pub mod list_calendars;
+pub mod query_occurrences;
+pub mod scope;

@@ -1,0 +1,221 @@
+//! What is on in a window: every occurrence of Events and dated To-dos, evaluated locally.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::account::Account;
+use crate::env::Env;
+use crate::exchange::{Channel, exhausted};
+use crate::flow::{Flow, IN_FLIGHT, Io, windowed};
+use crate::href::Href;
+use crate::ical::entity::{Entity, Kind};
+use crate::ical::expand::{Instance, Unevaluable, Window};
+use crate::ical::recur::Steps;
+use crate::ical::zone::Zone;
+use crate::machine::Machine;
+use crate::operation::Operation;
+use crate::ops::fetch::{self, Member, Tally};
+use crate::ops::scope::{self, Scope, Target};
+use crate::outcome::{Diagnostic, Dimension, Error, Outcome, Phase, Violation};
+use crate::query::text_filter::TextFilter;
+use crate::resource::Resource;
+
+/// The longest window, in days.
+pub const MAX_WINDOW_DAYS: i64 = 366;
+/// The most occurrences of one query.
+pub const MAX_OCCURRENCES: usize = 50_000;
+/// Resources that are evaluated before the host may breathe.
+const BREATH: usize = 64;
+
+/// Asks for the occurrences that overlap a half-open window.
+#[derive(Clone, Debug)]
+pub struct QueryOccurrences {
+    /// Which Calendars.
+    pub scope: Scope,
+    /// First instant of the window.
+    pub from: Timestamp,
+    /// First instant after the window.
+    pub to: Timestamp,
+    /// What floating times and dates mean. Zoned times do not depend on it.
+    pub evaluation: Zone,
+    /// Which of them, by their own component's text and categories.
+    pub filter: TextFilter,
+}
+
+/// The occurrences, in order of evaluated start, Calendar, UID, identity and resource.
+#[derive(Debug, Default)]
+pub struct Occurrences {
+    /// One row an occurrence; cancelled ones are left out.
+    pub rows: Vec<OccurrenceRow>,
+    /// What could not be read or evaluated, and what is odd.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Resources that were left out because a time zone of theirs cannot be resolved, in order.
+    pub unresolved: Vec<Href>,
+}
+
+/// One occurrence, with the resource that it comes from.
+#[derive(Clone, Debug)]
+pub struct OccurrenceRow {
+    /// Shared by all occurrences of the resource.
+    pub resource: Arc<Resource>,
+    /// Identity, effective time and evaluated time.
+    pub instance: Instance,
+}
+
+impl Operation for QueryOccurrences {
+    type Outcome = Outcome<Occurrences>;
+
+    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static {
+        let account = Arc::clone(account);
+        Flow::new(env.now, move |io| async move { query(&io, &account, &env, &self).await })
+    }
+}
+
+async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) -> Outcome<Occurrences> {
+    check(ask)?;
+    let channel = Channel::reading(io, account, env);
+    io.phase("discovery");
+    let (targets, diagnostics) = scope::resolve(&channel, &ask.scope, &[Kind::Event, Kind::Todo]).await?;
+    io.phase("fetch");
+    let window = Window { from: ask.from.as_second(), to: ceiling(ask.to) };
+    let tally = Tally::default();
+    let jobs = targets.iter().flat_map(|Target { calendar, kinds }| kinds.iter().map(move |kind| (calendar, *kind)));
+    let jobs: Vec<_> = jobs.map(|(calendar, kind)| fetch::members(&channel, calendar, kind, window, &tally)).collect();
+    let mut gathering = Gathering::new(ask, window);
+    gathering.found.diagnostics = diagnostics;
+    for fetched in windowed(IN_FLIGHT, jobs).await {
+        let fetched = fetched?;
+        gathering.found.diagnostics.extend(fetched.diagnostics);
+        io.phase("evaluate");
+        for (at, member) in fetched.members.into_iter().enumerate() {
+            if at % BREATH == BREATH - 1 {
+                channel.breathe().await?;
+            }
+            gathering.take(member)?;
+        }
+    }
+    io.phase("order");
+    Ok(gathering.finish())
+}
+
+fn check(ask: &QueryOccurrences) -> Outcome<()> {
+    let (pointer, code, message) = if ask.from >= ask.to {
+        ("/to", "out_of_range", "The window is empty: send a `to` that is later than `from`.".to_owned())
+    } else if ask.to.duration_since(ask.from) > SignedDuration::from_hours(24 * MAX_WINDOW_DAYS) {
+        ("/to", "out_of_range", format!("The window may be {MAX_WINDOW_DAYS} days long at most: ask for less at a time."))
+    } else {
+        return Ok(());
+    };
+    let violation = Violation { pointer: pointer.into(), code, message: Some(message) };
+    Err(Error::violations(Phase::SchemaLexicalDiscriminator, vec![violation]))
+}
+
+fn ceiling(instant: Timestamp) -> i64 {
+    instant.as_second() + i64::from(instant.subsec_nanosecond() > 0)
+}
+
+/// Collects rows and remarks while resources come in.
+struct Gathering<'a> {
+    ask: &'a QueryOccurrences,
+    window: Window,
+    found: Occurrences,
+    left_out: BTreeMap<&'static str, Vec<Href>>,
+    uids: BTreeMap<(Href, String), Vec<Href>>,
+    seen: std::collections::BTreeSet<crate::href::HrefKey>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(ask: &'a QueryOccurrences, window: Window) -> Self {
+        let (found, left_out, uids, seen) = Default::default();
+        Self { ask, window, found, left_out, uids, seen }
+    }
+
+    fn take(&mut self, member: Member) -> Outcome<()> {
+        // Some servers ignore the component filter and give a resource for Events and To-dos alike.
+        if !self.seen.insert(member.href.key()) {
+            return Ok(());
+        }
+        let Member { calendar, href, etag, body } = member;
+        let resource = Resource { calendar, href, etag, entity: Entity::read(body) };
+        if let Some(uid) = resource.entity.uid() {
+            self.uids.entry((resource.calendar.clone(), uid.to_owned())).or_default().push(resource.href.clone());
+        }
+        if resource.entity.opaque().is_some() {
+            self.left_out.entry("opaque_resource").or_default().push(resource.href);
+            return Ok(());
+        }
+        let mut steps = Steps::default();
+        let instances = match resource.entity.occurrences(&self.ask.evaluation, self.window, &mut steps) {
+            Ok(instances) => instances,
+            Err(Unevaluable::Zone(_)) => {
+                self.found.unresolved.push(resource.href);
+                return Ok(());
+            }
+            Err(_) => {
+                self.left_out.entry("recurrence_unevaluable").or_default().push(resource.href);
+                return Ok(());
+            }
+        };
+        let resource = Arc::new(resource);
+        for instance in instances {
+            if !instance.cancelled && self.overlaps(&instance) && self.selects(&resource, &instance) {
+                self.found.rows.push(OccurrenceRow { resource: Arc::clone(&resource), instance });
+            }
+        }
+        if self.found.rows.len() > MAX_OCCURRENCES {
+            let message = "The window holds more occurrences than one query may return. Ask for a smaller window.";
+            return Err(exhausted(Dimension::ResourceCount, self.found.rows.len(), MAX_OCCURRENCES, message));
+        }
+        Ok(())
+    }
+
+    /// The window in whole seconds is a little too wide at its start for an instant (RFC 4791, 9.9).
+    fn overlaps(&self, instance: &Instance) -> bool {
+        instance.from != instance.to
+            || instance.from > self.ask.from.as_second()
+            || (instance.from == self.ask.from.as_second() && self.ask.from.subsec_nanosecond() == 0)
+    }
+
+    fn selects(&self, resource: &Resource, instance: &Instance) -> bool {
+        if self.ask.filter.is_empty() {
+            return true;
+        }
+        let own = resource.entity.searchable(instance.component);
+        let texts = [own.summary.as_deref(), own.description.as_deref(), own.location.as_deref()];
+        self.ask.filter.selects(&texts, &own.categories)
+    }
+
+    fn finish(mut self) -> Occurrences {
+        let order = |row: &OccurrenceRow| {
+            let (resource, instance) = (&row.resource, &row.instance);
+            (instance.from, resource.calendar.clone(), resource.entity.uid().unwrap_or("").to_owned(), instance.identity.clone(), resource.href.clone())
+        };
+        self.found.rows.sort_by_cached_key(order);
+        self.found.unresolved.sort();
+        for (code, mut hrefs) in std::mem::take(&mut self.left_out) {
+            hrefs.sort();
+            let message = match code {
+                "opaque_resource" => "These resources cannot be understood and are left out; read them one by one",
+                _ => "The recurrence of these resources cannot be evaluated, so they are left out; read them one by one",
+            };
+            self.found.diagnostics.push(Diagnostic::warning(code, listed(message, &hrefs)));
+        }
+        for hrefs in self.uids.values().filter(|hrefs| hrefs.len() > 1) {
+            let message = "These resources of one Calendar share a UID; address them by href";
+            self.found.diagnostics.push(Diagnostic::warning("uid_not_unique", listed(message, hrefs)));
+        }
+        self.found.diagnostics.dedup();
+        self.found.diagnostics.truncate(32);
+        self.found
+    }
+}
+
+/// A remark with how many there are and the first few hrefs.
+fn listed(message: &str, hrefs: &[Href]) -> String {
+    let shown: Vec<&str> = hrefs.iter().take(5).map(Href::as_str).collect();
+    let more = if hrefs.len() > shown.len() { " , …" } else { "" };
+    format!("{message} ({}): {}{more}", hrefs.len(), shown.join(" , "))
+}
+

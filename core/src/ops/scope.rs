@@ -1,0 +1,188 @@
+//! Which Calendars an operation works on.
+
+use crate::account::Account;
+use crate::calendar::{CalendarDescriptor, CapabilityState};
+use crate::exchange::Channel;
+use crate::href::{Href, HrefFault};
+use crate::ical::entity::Kind;
+use crate::ops::discover::{Discovery, discover};
+use crate::outcome::{Candidate, Code, Diagnostic, Error, Outcome, Phase, Violation};
+
+/// One Calendar, as a caller names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CalendarChoice {
+    /// By display name: exactly, or ignoring case if that fits just one.
+    Name(String),
+    /// By absolute URL.
+    Href(String),
+}
+
+/// The Calendars of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The configured default Calendars: Events from one, To-dos from the other.
+    Default,
+    /// One Calendar.
+    Selected(CalendarChoice),
+    /// All Calendars in the configured scope.
+    All,
+}
+
+/// A Calendar to query, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The collection.
+    pub calendar: Href,
+    /// The kinds to ask for.
+    pub kinds: Vec<Kind>,
+}
+
+/// Finds the Calendars of a scope. A Calendar that is configured by href is taken at its word, without a request.
+///
+/// # Errors
+/// Discovery's errors; `ambiguous` with candidates; `not_found`; `outside_scope`; `invalid_input` for a bad href.
+pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Outcome<(Vec<Target>, Vec<Diagnostic>)> {
+    let settings = channel.account.settings();
+    if let Scope::Selected(CalendarChoice::Href(text)) = scope {
+        let href = address(channel.account, text, "/scope/calendar/href")?.as_collection();
+        if let Some(exact) = settings.calendar_hrefs.iter().find(|configured| configured.key() == href.key()) {
+            return Ok((vec![Target { calendar: exact.clone(), kinds: kinds.to_vec() }], Vec::new()));
+        }
+        if !settings.calendar_hrefs.is_empty() {
+            return Err(outside());
+        }
+    }
+    let Discovery { calendars, diagnostics, .. } = discover(channel).await?;
+    let targets = match scope {
+        Scope::All => calendars.iter().map(|calendar| target(calendar, kinds)).collect(),
+        Scope::Selected(CalendarChoice::Href(text)) => {
+            let key = address(channel.account, text, "/scope/calendar/href")?.as_collection().key();
+            let found = calendars.iter().find(|calendar| href_of(calendar).key() == key);
+            let missing = || {
+                Error::new(
+                    Code::NotFound,
+                    Phase::SelectionDiscoveryCapability,
+                    "No Calendar was discovered at that href. List the Calendars to see which there are.",
+                )
+            };
+            vec![target(found.ok_or_else(missing)?, kinds)]
+        }
+        Scope::Selected(CalendarChoice::Name(name)) => vec![target(named(&calendars, name)?, kinds)],
+        Scope::Default => defaults(channel.account, &calendars, kinds)?,
+    };
+    Ok((targets.into_iter().filter(|target| !target.kinds.is_empty()).collect(), diagnostics))
+}
+
+/// The Calendar with this display name: an exact match, else one that differs in case only.
+///
+/// # Errors
+/// `ambiguous` with all that fit, or `not_found`.
+pub fn named<'a>(calendars: &'a [CalendarDescriptor], name: &str) -> Outcome<&'a CalendarDescriptor> {
+    let name = name.trim();
+    let matching = |same: &dyn Fn(&str) -> bool| -> Vec<&'a CalendarDescriptor> {
+        calendars.iter().filter(|calendar| calendar.display_name.as_deref().is_some_and(|own| same(own.trim()))).collect()
+    };
+    let mut found = matching(&|own| own == name);
+    if found.is_empty() {
+        found = matching(&|own| own.to_lowercase() == name.to_lowercase());
+    }
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Error::new(
+            Code::NotFound,
+            Phase::SelectionDiscoveryCapability,
+            "No Calendar has that display name. List the Calendars to see their names.",
+        )),
+        several => {
+            let hrefs: Vec<&str> = several.iter().take(8).map(|calendar| calendar.calendar.href.as_str()).collect();
+            let mut error = Error::new(
+                Code::Ambiguous,
+                Phase::SelectionDiscoveryCapability,
+                format!("Several Calendars have that display name. Select one by href: {}", hrefs.join(" , ")),
+            );
+            error.candidates = several.iter().take(32).map(|calendar| candidate(calendar)).collect();
+            Err(error)
+        }
+    }
+}
+
+fn defaults(account: &Account, calendars: &[CalendarDescriptor], kinds: &[Kind]) -> Outcome<Vec<Target>> {
+    let settings = account.settings();
+    let mut targets = Vec::new();
+    for kind in kinds {
+        let name = match kind {
+            Kind::Event => &settings.default_event_calendar,
+            Kind::Todo => &settings.default_todo_calendar,
+        };
+        if let Some(name) = name {
+            targets.push(target(named(calendars, name)?, &[*kind]));
+        }
+    }
+    if targets.is_empty() {
+        return Err(Error::new(
+            Code::NotFound,
+            Phase::SelectionDiscoveryCapability,
+            "No default Calendar is configured (CALDAV_DEFAULT_EVENT_CALENDAR_NAME, CALDAV_DEFAULT_TODO_CALENDAR_NAME). Select a Calendar, or use the mode all.",
+        ));
+    }
+    Ok(targets)
+}
+
+fn target(calendar: &CalendarDescriptor, kinds: &[Kind]) -> Target {
+    let takes = |kind: &Kind| {
+        let capability = match kind {
+            Kind::Event => &calendar.entity_kinds.event,
+            Kind::Todo => &calendar.entity_kinds.todo,
+        };
+        capability.state != CapabilityState::NotAdvertised
+    };
+    Target { calendar: href_of(calendar), kinds: kinds.iter().copied().filter(takes).collect() }
+}
+
+fn href_of(calendar: &CalendarDescriptor) -> Href {
+    Href::parse(&calendar.calendar.href).expect("a descriptor holds the text of an Href")
+}
+
+fn candidate(calendar: &CalendarDescriptor) -> Candidate {
+    Candidate {
+        calendar: calendar.calendar.clone(),
+        display_name: calendar.display_name.clone(),
+        entity_kinds: calendar.entity_kinds.clone(),
+    }
+}
+
+fn outside() -> Box<Error> {
+    Error::new(
+        Code::OutsideScope,
+        Phase::OriginScopeAuthorization,
+        "That href is outside the Calendars that CALDAV_CALENDAR_HREFS allows.",
+    )
+}
+
+/// Reads an href that a caller gave, and checks that it is one that may be asked at all.
+///
+/// # Errors
+/// `invalid_input` with one violation at `pointer`, or `outside_scope` for a foreign origin.
+pub fn address(account: &Account, text: &str, pointer: &str) -> Outcome<Href> {
+    let violation = |code: &'static str, message: &str| {
+        let violation = Violation { pointer: pointer.to_owned(), code, message: Some(message.to_owned()) };
+        Error::violations(Phase::OriginScopeAuthorization, vec![violation])
+    };
+    let href = Href::parse(text).map_err(|fault| match fault {
+        HrefFault::NotAbsolute => violation("href_not_absolute", "Send an absolute URL, as results give it."),
+        HrefFault::SchemeUnsupported => violation("href_scheme_unsupported", "Send an http, https or file URL."),
+        HrefFault::HasUserinfo => violation("href_has_userinfo", "Send the URL without a user name."),
+        HrefFault::HasQueryOrFragment => violation("href_has_query_or_fragment", "Send the URL without ? and #."),
+        HrefFault::Malformed => violation("href_not_canonical", "Send the URL exactly as results give it."),
+    })?;
+    let dots = |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
+    if href.as_str() != text && href.as_str().trim_end_matches('/') != text || href.path().split('/').any(dots) {
+        return Err(violation("href_not_canonical", "Send the URL exactly as results give it."));
+    }
+    if !account.trusts(&href) {
+        let mut error = violation("href_foreign_origin", "That URL belongs to another server than the account's.");
+        error.code = Code::OutsideScope;
+        return Err(error);
+    }
+    Ok(href)
+}
