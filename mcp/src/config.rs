@@ -41,6 +41,16 @@ pub(crate) struct ConfigError {
     empty: bool,
 }
 
+impl ConfigError {
+    /// One failure, found after the environment was read.
+    pub(crate) fn of(variable: &'static str, failure: String) -> Self {
+        Self {
+            failures: vec![(variable, failure)],
+            empty: false,
+        }
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CalDAV configuration error:")?;
