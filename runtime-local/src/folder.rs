@@ -31,7 +31,6 @@ const LOCK: &str = ".kalends.lock";
 /// coarse, that of FAT steps by two seconds.
 const RACY: Duration = Duration::from_secs(3);
 
-#[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
     known: Mutex<BTreeMap<String, Arc<Known>>>,

@@ -67,6 +67,7 @@ mod store;
 mod summary;
 mod write;
 
+use std::fmt;
 use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -93,12 +94,22 @@ use crate::store::{Store, Trouble};
 use crate::summary::Summary;
 
 /// A CalDAV account in this process. Cheap to clone; clones share their content.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Local {
     store: Arc<dyn Store>,
     base: Base,
     scheme: &'static str,
 }
+
+/// Shows where the account is kept, never what it holds.
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.scheme == FILE { "folder" } else { "memory" };
+        f.debug_struct("Local").field("kind", &kind).finish_non_exhaustive()
+    }
+}
+
+const FILE: &str = "file://";
 
 impl Local {
     /// Opens a folder, and creates it if it is missing. A relative path is taken from the current directory.
@@ -115,7 +126,7 @@ impl Local {
         });
         Ok(Self {
             base: Base::new(segments.collect()),
-            scheme: "file://",
+            scheme: FILE,
             store: Arc::new(Folder::open(path)?),
         })
     }

@@ -9,13 +9,13 @@ use crate::metadata::Metadata;
 use crate::store::{Guard, Member, Store, Trouble};
 use crate::summary::Summary;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Memory {
     calendars: Mutex<BTreeMap<String, Calendar>>,
     writing: Mutex<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Calendar {
     metadata: Metadata,
     members: BTreeMap<String, (Bytes, Arc<Summary>)>,

@@ -1,7 +1,6 @@
 //! Where Calendars and their members are kept: what the [folder](crate::folder) and the
 //! [memory](crate::memory) have in common.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -48,7 +47,7 @@ pub(crate) struct Member {
 pub(crate) trait Guard {}
 
 /// A tree of two levels. All names given to it are [safe](crate::path::is_safe).
-pub(crate) trait Store: Debug + Send + Sync {
+pub(crate) trait Store: Send + Sync {
     /// The names of all Calendars, in order.
     fn calendars(&self) -> Result<Vec<String>, Trouble>;
 

@@ -7,3 +7,5 @@
 pub mod explore;
 pub mod host;
 pub mod world;
+//! The test kit of Kalends.
+pub mod conformance;

@@ -1,0 +1,117 @@
+//! One contract, three hosts: what `core/src/machine.rs` asks of a host, checked over loopback sockets.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod async_std_host;
+mod cases;
+mod tls;
+
+use std::future::pending;
+
+use kalends_blocking::Blocking;
+use kalends_core::env::Env;
+use kalends_core::machine::Reply;
+use kalends_core::time::Utc;
+use kalends_tests::conformance::Script;
+use kalends_tokio::Tokio;
+
+/// Runs a script to its end.
+type Host<'host> = &'host dyn Fn(Script) -> Vec<Reply>;
+
+/// What a host does beyond the bare contract. Cases for what it lacks are skipped, and named on standard error.
+#[derive(Clone, Copy)]
+struct Capabilities {
+    name: &'static str,
+    /// Performs several exchanges of one machine at a time, and drops an aborted one.
+    concurrent: bool,
+    /// Keeps connections for later reads.
+    keeps_connections: bool,
+    gzip: bool,
+    chunked: bool,
+}
+
+const TOKIO: Capabilities = Capabilities {
+    name: "tokio",
+    concurrent: true,
+    keeps_connections: true,
+    gzip: true,
+    chunked: true,
+};
+
+const BLOCKING: Capabilities = Capabilities {
+    name: "blocking",
+    concurrent: false,
+    ..TOKIO
+};
+
+const ASYNC_STD: Capabilities = Capabilities {
+    name: "async-std",
+    concurrent: false,
+    keeps_connections: false,
+    gzip: false,
+    chunked: false,
+};
+
+fn current_thread() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+fn with_tokio(options: kalends_tokio::Options, test: impl FnOnce(Host<'_>)) {
+    let runtime = current_thread();
+    let host = Tokio::new(options).unwrap();
+    test(&|script| runtime.block_on(host.drive(script, pending())));
+}
+
+fn with_blocking(options: kalends_blocking::Options, test: impl FnOnce(Host<'_>)) {
+    let host = Blocking::new(options).unwrap();
+    test(&|script| host.drive(script));
+}
+
+#[test]
+fn tokio_keeps_the_contract() {
+    with_tokio(kalends_tokio::Options::default(), |host| {
+        cases::conformance(host, TOKIO)
+    });
+}
+
+#[test]
+fn tokio_keeps_the_contract_on_many_threads() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let host = Tokio::new(kalends_tokio::Options::default()).unwrap();
+    cases::conformance(&|script| runtime.block_on(host.drive(script, pending())), TOKIO);
+}
+
+#[test]
+fn blocking_keeps_the_contract() {
+    with_blocking(kalends_blocking::Options::default(), |host| {
+        cases::conformance(host, BLOCKING)
+    });
+}
+
+#[test]
+fn a_host_of_another_runtime_keeps_the_contract() {
+    let host = |script| async_std::task::block_on(async_std_host::drive(script));
+    cases::conformance(&host, ASYNC_STD);
+}
+
+#[test]
+fn every_machine_gets_its_own_entropy_and_later_clocks() {
+    fn check(env: impl Fn() -> Env) {
+        let (first, second) = (env(), env());
+        assert_ne!(first.seed, second.seed);
+        assert!(first.now <= second.now);
+        // 2020-01-01T00:00:00Z
+        assert!(first.utc > Utc(1_577_836_800_000));
+    }
+    let host = Tokio::new(kalends_tokio::Options::default()).unwrap();
+    check(|| host.env());
+    let host = Blocking::new(kalends_blocking::Options::default()).unwrap();
+    check(|| host.env());
+}
