@@ -10,5 +10,8 @@
 pub mod document;
 pub mod duration;
 pub mod recur;
+mod gregorian;
 pub mod value;
+pub mod vtimezone;
+pub mod windows_zone;
 pub mod zone;
