@@ -9,8 +9,9 @@
 
 pub mod document;
 pub mod duration;
-pub mod recur;
+pub mod expand;
 mod gregorian;
+pub mod recur;
 pub mod value;
 pub mod vtimezone;
 pub mod windows_zone;
