@@ -9,10 +9,9 @@
 
 pub mod document;
 pub mod duration;
-mod gregorian;
-mod line;
 pub mod expand;
 mod gregorian;
+mod line;
 pub mod recur;
 pub mod value;
 pub mod vtimezone;
