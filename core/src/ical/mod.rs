@@ -11,6 +11,8 @@ pub mod document;
 pub mod duration;
 mod gregorian;
 mod line;
+pub mod expand;
+mod gregorian;
 pub mod recur;
 pub mod value;
 pub mod vtimezone;
