@@ -5,6 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use http::{Request, Response};
+use kalends_core::href::Href;
 use kalends_local::{Local, Metadata};
 
 fn event(uid: &str, summary: &str) -> String {
@@ -72,6 +73,26 @@ fn a_missing_folder_is_made_and_its_url_is_that_of_the_files() {
     assert_eq!(status(&local, "GET", "a%20b/x.ics", &[], ""), 200);
     let not_a_folder = Local::folder(file);
     assert!(not_a_folder.is_err());
+}
+
+#[test]
+fn a_folder_is_opened_by_its_url() {
+    let outer = tempfile::tempdir().expect("a temporary folder");
+    let path = outer.path().join("50% é");
+    let local = Local::folder(&path).expect("a folder").with_calendar("work", "Work");
+    let again = Local::open(&local.url()).expect("a folder");
+    assert_eq!(
+        (again.url(), names(&again, "")),
+        (local.url(), vec!["work/".to_owned()])
+    );
+    let plain = Href::parse(&format!("file://{}", path.to_str().expect("UTF-8"))).expect("a URL");
+    assert_eq!(Local::open(&plain).expect("a folder").url(), local.url());
+    let dots = Local::folder(path.join("work/..")).expect("a folder");
+    assert_eq!(names(&dots, ""), ["work/"]);
+    assert!(!dots.url().as_str().contains(".."));
+    for bad in ["http://localhost/x", "file:///a%2Fb", "file:///a%00b"] {
+        assert!(Local::open(&Href::parse(bad).expect("a URL")).is_err(), "{bad}");
+    }
 }
 
 #[test]
