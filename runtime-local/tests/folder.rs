@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Barrier;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -372,6 +373,7 @@ fn a_change_behind_an_old_stamp_is_seen() {
 
 #[test]
 fn of_many_writers_with_one_tag_just_one_wins() {
+    const WRITERS: usize = 8;
     let root = tempfile::tempdir().expect("a temporary folder");
     let first = Local::folder(root.path())
         .expect("a folder")
@@ -384,22 +386,47 @@ fn of_many_writers_with_one_tag_just_one_wins() {
         event("a", "start"),
     );
     let tag = created.headers()["etag"].to_str().expect("ASCII");
-    let won = std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..8)
-            .map(|number| {
+    let mut tag = tag.to_owned();
+    for round in 0..4 {
+        let together = Barrier::new(WRITERS);
+        let won: Vec<String> = std::thread::scope(|scope| {
+            let writer = |number: usize| {
                 // Each with its own instance, as if it were a process of its own.
                 let local = Local::folder(root.path()).expect("a folder");
+                let (tag, together) = (&tag, &together);
                 scope.spawn(move || {
-                    let content = event("a", &format!("writer {number}"));
-                    status(&local, "PUT", "work/a.ics", &[("If-Match", tag)], &content)
+                    together.wait();
+                    let content = event("a", &format!("writer {number}, round {round}"));
+                    let response = send(&local, "PUT", "work/a.ics", &[("If-Match", tag)], content);
+                    let won = response.status().as_u16() == 204;
+                    won.then(|| response.headers()["etag"].to_str().expect("ASCII").to_owned())
                 })
-            })
-            .collect();
-        writers
-            .into_iter()
-            .map(|writer| writer.join().expect("no panic"))
-            .filter(|status| *status == 204)
-            .count()
-    });
-    assert_eq!(won, 1);
+            };
+            let writers: Vec<_> = (0..WRITERS).map(writer).collect();
+            writers
+                .into_iter()
+                .filter_map(|writer| writer.join().expect("no panic"))
+                .collect()
+        });
+        assert_eq!(won.len(), 1);
+        tag = won.concat();
+    }
+}
+
+#[test]
+fn a_change_within_one_tick_of_the_clock_is_seen() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let local = Local::folder(root.path())
+        .expect("a folder")
+        .with_calendar("work", "Work")
+        .put("work/a.ics", event("a", "00"));
+    let list = || send(&local, "PROPFIND", "work/", &[("Depth", "1")], "").into_body();
+    let mut last = list();
+    for round in 10..99 {
+        // As an editor writes: into the same file, and as many octets.
+        fs::write(root.path().join("work/a.ics"), event("a", &round.to_string())).expect("a file");
+        let now = list();
+        assert_ne!(now, last);
+        last = now;
+    }
 }
