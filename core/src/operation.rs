@@ -12,5 +12,9 @@ pub trait Operation {
     type Outcome;
 
     /// Builds the machine. Sends nothing; even invalid input is reported by the machine.
-    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static;
+    fn start(
+        self,
+        env: Env,
+        account: &Arc<Account>,
+    ) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<Self>;
 }

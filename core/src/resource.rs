@@ -50,13 +50,21 @@ impl Resource {
     pub fn entity_revision(&self) -> Option<EntityRevision<'_>> {
         let (kind, uid, tag) = (self.entity.kind()?, self.entity.uid()?, self.etag.as_deref()?);
         let readable = self.entity.opaque().is_none();
-        readable.then_some(EntityRevision { href: self.href.as_str(), entity_uid: uid, entity_kind: kind, entity_tag: tag })
+        readable.then_some(EntityRevision {
+            href: self.href.as_str(),
+            entity_uid: uid,
+            entity_kind: kind,
+            entity_tag: tag,
+        })
     }
 
     /// The revision of the octets.
     #[must_use]
     pub fn resource_revision(&self) -> Option<ResourceRevision<'_>> {
-        Some(ResourceRevision { href: self.href.as_str(), entity_tag: self.etag.as_deref()? })
+        Some(ResourceRevision {
+            href: self.href.as_str(),
+            entity_tag: self.etag.as_deref()?,
+        })
     }
 
     /// Remarks on this resource: those of its contents, and a missing revision.
@@ -76,7 +84,12 @@ impl Resource {
 impl Serialize for Resource {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Resource", 6)?;
-        out.serialize_field("calendar", &CalendarReference { href: self.calendar.as_str().to_owned() })?;
+        out.serialize_field(
+            "calendar",
+            &CalendarReference {
+                href: self.calendar.as_str().to_owned(),
+            },
+        )?;
         out.serialize_field("calendarProperties", &self.entity.calendar_properties())?;
         out.serialize_field("projection", &self.entity.projection())?;
         out.serialize_field("diagnostics", &self.diagnostics())?;

@@ -1,1 +1,37 @@
-//! kalends-mcp
+//! The MCP server of Kalends: a thin adapter from tools to the core's operations.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`run`] | the binary's command line |
+//! | `config` | the environment, or all that is wrong with it |
+//! | `server` | the protocol: the only module that names the SDK's types |
+//! | `transport`, `json` | lines in and out, judged strictly |
+//! | `catalog`, `schema` | what is advertised, and the check against it |
+//! | `session` | the way of a call; what is kept between calls |
+//! | `engine` | the host: network or folder |
+//! | `tool` | one tool per file |
+//! | `demo` | a fortnight in a folder, asked through the server |
+//!
+//! Nothing is contacted before the first call that needs it, nothing but the protocol goes to standard output, and
+//! no text of a calendar goes into instructions, descriptions or messages.
+
+mod catalog;
+mod config;
+mod demo;
+mod engine;
+mod json;
+mod run;
+mod schema;
+mod server;
+mod session;
+mod tool;
+mod transport;
+
+pub use config::Environment;
+pub use run::run;
+
+/// Judges one line of input as the server does and throws the verdict away: for fuzzing.
+pub fn judge_line(line: &[u8]) {
+    let mut gate = transport::Gate::default();
+    let _verdict = gate.accept(line);
+}

@@ -174,6 +174,17 @@ impl Document {
         })
     }
 
+    /// Octets that are too many to be looked into: a document without content lines.
+    #[must_use]
+    pub fn unread(bytes: Bytes) -> Self {
+        Self {
+            bytes,
+            lines: Vec::new(),
+            spans: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+
     /// The octets, unchanged.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {

@@ -8,6 +8,12 @@
 //! * [`project`]: the typed Event and To-do of the results
 
 pub mod document;
+pub mod duration;
+pub mod expand;
+mod gregorian;
 mod line;
+pub mod recur;
 pub mod value;
+pub mod vtimezone;
+pub mod windows_zone;
 pub mod zone;

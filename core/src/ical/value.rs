@@ -129,6 +129,41 @@ pub struct Period {
     pub end: Result<Temporal, Box<str>>,
 }
 
+/// As the `period` of the semantic toolset.
+impl Serialize for Period {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Period", 3)?;
+        out.serialize_field("kind", "period")?;
+        out.serialize_field("start", &self.start)?;
+        match &self.end {
+            Ok(end) => out.serialize_field("end", end)?,
+            Err(duration) => out.serialize_field("duration", duration)?,
+        }
+        out.end()
+    }
+}
+
+/// A value of RDATE (RFC 5545, 3.8.5.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum DateOrPeriod {
+    /// A moment or day.
+    Date(Temporal),
+    /// A moment with a length of its own.
+    Period(Period),
+}
+
+impl DateOrPeriod {
+    /// When it begins.
+    #[must_use]
+    pub fn start(&self) -> &Temporal {
+        match self {
+            Self::Date(date) => date,
+            Self::Period(period) => &period.start,
+        }
+    }
+}
+
 impl<'a> Times<'a> {
     /// Of this property.
     #[must_use]
@@ -149,18 +184,19 @@ impl<'a> Times<'a> {
         self.read(&self.value)
     }
 
-    /// Each value of a comma list: a moment, or a period where there is a slash.
-    pub fn each(&self) -> impl Iterator<Item = Result<Result<Temporal, Period>, Malformed>> {
-        self.value.split(|octet| *octet == b',').map(|value| {
+    /// Each value of a comma list but empty ones: a moment, or a period where there is a slash.
+    pub fn each(&self) -> impl Iterator<Item = Result<DateOrPeriod, Malformed>> {
+        let values = self.value.split(|octet| *octet == b',');
+        values.filter(|value| !value.trim_ascii().is_empty()).map(|value| {
             let Some(slash) = memchr::memchr(b'/', value) else {
-                return self.read(value).map(Ok);
+                return self.read(value).map(DateOrPeriod::Date);
             };
             let (start, end) = (self.read(&value[..slash])?, value[slash + 1..].trim_ascii());
             let end = match end {
                 [b'P' | b'p' | b'+' | b'-', ..] => Err(String::from_utf8_lossy(end).into()),
                 _ => Ok(self.read(end)?),
             };
-            Ok(Err(Period { start, end }))
+            Ok(DateOrPeriod::Period(Period { start, end }))
         })
     }
 

@@ -83,7 +83,9 @@ struct Signpost {
 
 async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
     let start = &channel.account.settings().url;
-    let elsewhere = ["/.well-known/caldav", "/"].iter().filter_map(|path| start.resolve(path));
+    let elsewhere = ["/.well-known/caldav", "/"]
+        .iter()
+        .filter_map(|path| start.resolve(path));
     let mut places: Vec<Href> = vec![start.clone()];
     places.extend(elsewhere.filter(|place| place.key() != start.key()));
     let mut first_error = None;
@@ -100,25 +102,45 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
         if signpost.unauthenticated {
             return Err(refused(StatusCode::UNAUTHORIZED));
         }
-        let Signpost { principal, homes, scheduling, collection, .. } = signpost;
+        let Signpost {
+            principal,
+            homes,
+            scheduling,
+            collection,
+            ..
+        } = signpost;
         if !homes.is_empty() {
-            return Ok(Known { principal, homes, scheduling });
+            return Ok(Known {
+                principal,
+                homes,
+                scheduling,
+            });
         }
         if let Some(principal) = principal.filter(|principal| principal.key() != url.key()) {
             let (_, Signpost { homes, scheduling, .. }) = ask(channel, &principal).await?;
             if !homes.is_empty() {
-                return Ok(Known { principal: Some(principal), homes, scheduling });
+                return Ok(Known {
+                    principal: Some(principal),
+                    homes,
+                    scheduling,
+                });
             }
         }
         // A URL that is itself a Calendar or holds Calendars serves, where nothing better is found.
         if collection && place.key() == start.key() {
-            fallback = Some(Known { principal: None, homes: vec![url.as_collection()], scheduling });
+            fallback = Some(Known {
+                principal: None,
+                homes: vec![url.as_collection()],
+                scheduling,
+            });
         }
+        first_error.get_or_insert_with(|| {
+            protocol(
+                "The server answers, but names no calendar home. Check that CALDAV_URL is the CalDAV address that the provider gives.",
+            )
+        });
     }
-    let nothing = || {
-        protocol("The server answers, but names no calendar home. Check that CALDAV_URL is the CalDAV address that the provider gives.")
-    };
-    fallback.map_or_else(|| Err(first_error.unwrap_or_else(nothing)), Ok)
+    fallback.ok_or_else(|| first_error.expect("the place that was asked first gave homes, an error, or this"))
 }
 
 /// What would be the same at another place of the same server, or must not be tried again.
@@ -132,7 +154,10 @@ fn final_for_discovery(error: &Error) -> bool {
 
 async fn ask(channel: &Channel<'_>, place: &Href) -> Outcome<(Href, Signpost)> {
     let request = request("PROPFIND", "0", propfind::discovery_body());
-    let answer = channel.send(place, request, Rules::LISTING).await.map_err(|fault| channel.error(&fault))?;
+    let answer = channel
+        .send(place, request, Rules::LISTING)
+        .await
+        .map_err(|fault| channel.error(&fault))?;
     let mut signpost = Signpost::default();
     let mut untrusted = None;
     let url = answer.url.clone();
@@ -148,11 +173,17 @@ async fn ask(channel: &Channel<'_>, place: &Href) -> Outcome<(Href, Signpost)> {
         };
         let principal = props.current_user_principal.as_ref().or(props.principal_url.as_ref());
         signpost.principal = signpost.principal.take().or(principal.and_then(&mut resolve));
-        let homes = props.calendar_home_set.iter().filter_map(&mut resolve).map(|home| home.as_collection());
+        let homes = props
+            .calendar_home_set
+            .iter()
+            .filter_map(&mut resolve)
+            .map(|home| home.as_collection());
         signpost.homes.extend(homes.take(MAX_HOMES));
         signpost.scheduling.extend(descriptor::scheduling_keys(&props, &url));
         signpost.unauthenticated |= props.unauthenticated;
-        signpost.collection |= props.resource_type.is_some_and(|kinds| kinds.contains(Name::Collection));
+        signpost.collection |= props
+            .resource_type
+            .is_some_and(|kinds| kinds.contains(Name::Collection));
         ControlFlow::Continue(())
     })?;
     match untrusted {
@@ -168,7 +199,12 @@ async fn ask(channel: &Channel<'_>, place: &Href) -> Outcome<(Href, Signpost)> {
 async fn list(channel: &Channel<'_>, known: &Known) -> Outcome<BTreeMap<HrefKey, CalendarDescriptor>> {
     let mut calendars = BTreeMap::new();
     let mut seen: BTreeSet<HrefKey> = BTreeSet::new();
-    let mut level: VecDeque<Href> = known.homes.iter().filter(|home| leads_into_scope(channel.account, home)).cloned().collect();
+    let mut level: VecDeque<Href> = known
+        .homes
+        .iter()
+        .filter(|home| leads_into_scope(channel.account, home))
+        .cloned()
+        .collect();
     let (mut listings, mut bytes) = (0, 0);
     for _ in 0..=MAX_DEPTH {
         level.retain(|collection| seen.insert(collection.key()));
@@ -177,20 +213,42 @@ async fn list(channel: &Channel<'_>, known: &Known) -> Outcome<BTreeMap<HrefKey,
         }
         listings += level.len();
         if listings > MAX_LISTINGS {
-            return Err(exhausted(Dimension::AttemptCount, listings, MAX_LISTINGS, "The account has more collections than are walked. Name the Calendars with CALDAV_CALENDAR_HREFS."));
+            return Err(exhausted(
+                Dimension::AttemptCount,
+                listings,
+                MAX_LISTINGS,
+                "The account has more collections than are walked. Name the Calendars with CALDAV_CALENDAR_HREFS.",
+            ));
         }
-        let jobs = level.drain(..).map(|collection| list_one(channel, collection, &known.scheduling)).collect();
+        let jobs = level
+            .drain(..)
+            .map(|collection| list_one(channel, collection, &known.scheduling))
+            .collect();
         for listed in windowed(IN_FLIGHT, jobs).await {
             let Listed { found, below, size } = listed?;
             bytes += size;
-            level.extend(below.into_iter().filter(|collection| leads_into_scope(channel.account, collection)));
+            level.extend(
+                below
+                    .into_iter()
+                    .filter(|collection| leads_into_scope(channel.account, collection)),
+            );
             calendars.extend(found);
         }
         if bytes > MAX_BYTES {
-            return Err(exhausted(Dimension::ByteCount, bytes, MAX_BYTES, "The listings of the account are larger than is read. Name the Calendars with CALDAV_CALENDAR_HREFS."));
+            return Err(exhausted(
+                Dimension::ByteCount,
+                bytes,
+                MAX_BYTES,
+                "The listings of the account are larger than is read. Name the Calendars with CALDAV_CALENDAR_HREFS.",
+            ));
         }
         if calendars.len() > MAX_CALENDARS {
-            return Err(exhausted(Dimension::ResourceCount, calendars.len(), MAX_CALENDARS, "The account has more Calendars than are listed. Name the Calendars with CALDAV_CALENDAR_HREFS."));
+            return Err(exhausted(
+                Dimension::ResourceCount,
+                calendars.len(),
+                MAX_CALENDARS,
+                "The account has more Calendars than are listed. Name the Calendars with CALDAV_CALENDAR_HREFS.",
+            ));
         }
     }
     Ok(calendars)
@@ -204,10 +262,17 @@ struct Listed {
 
 async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey]) -> Outcome<Listed> {
     let request = request("PROPFIND", "1", propfind::listing_body());
-    let answer = channel.send(&collection, request, Rules::LISTING).await.map_err(|fault| channel.error(&fault))?;
+    let answer = channel
+        .send(&collection, request, Rules::LISTING)
+        .await
+        .map_err(|fault| channel.error(&fault))?;
     let url = answer.url.as_collection();
-    let mut listed = Listed { found: Vec::new(), below: Vec::new(), size: answer.response.body().len() };
-    let mut refusal = None;
+    let mut listed = Listed {
+        found: Vec::new(),
+        below: Vec::new(),
+        size: answer.response.body().len(),
+    };
+    let (mut refusal, mut related) = (None, false);
     read(&answer, |member| {
         let Some(href) = url.resolve(&member.href).map(|href| href.as_collection()) else {
             return ControlFlow::Continue(());
@@ -219,8 +284,11 @@ async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey
         if !own && !href.is_member_of(&url) {
             return ControlFlow::Continue(());
         }
+        related = true;
         match descriptor::kind(&member.props, &href, scheduling) {
-            CollectionKind::Calendar => listed.found.push((href.key(), descriptor::describe(&member.props, &href))),
+            CollectionKind::Calendar => listed
+                .found
+                .push((href.key(), descriptor::describe(&member.props, &href))),
             CollectionKind::Plain if !own => listed.below.push(href),
             CollectionKind::Plain | CollectionKind::Service(_) | CollectionKind::Deleted | CollectionKind::Other => {}
         }
@@ -228,6 +296,10 @@ async fn list_one(channel: &Channel<'_>, collection: Href, scheduling: &[HrefKey
     })?;
     match refusal {
         Some(status) => Err(refused(status)),
+        // A listing holds at least the collection itself (RFC 4918, 9.1): this one tells nothing.
+        None if !related => Err(protocol(
+            "A listing of the CalDAV server names neither the collection nor anything in it.",
+        )),
         None => Ok(listed),
     }
 }
@@ -241,21 +313,33 @@ fn leads_into_scope(account: &Account, collection: &Href) -> bool {
 fn in_scope(account: &Account, mut found: BTreeMap<HrefKey, CalendarDescriptor>) -> Discovery {
     let configured = &account.settings().calendar_hrefs;
     if configured.is_empty() {
-        return Discovery { calendars: found.into_values().collect(), diagnostics: Vec::new() };
+        return Discovery {
+            calendars: found.into_values().collect(),
+            diagnostics: Vec::new(),
+        };
     }
     let (mut calendars, mut diagnostics, mut seen) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     for href in configured {
         let key = href.as_collection().key();
         if !seen.insert(key.clone()) {
-            diagnostics.push(Diagnostic::warning("duplicate_calendar_href", format!("CALDAV_CALENDAR_HREFS names {href} twice.")));
+            diagnostics.push(Diagnostic::warning(
+                "duplicate_calendar_href",
+                format!("CALDAV_CALENDAR_HREFS names {href} twice."),
+            ));
         } else if let Some(calendar) = found.remove(&key) {
             calendars.insert(key, calendar);
         } else {
-            diagnostics.push(Diagnostic::warning("calendar_href_not_found", format!("CALDAV_CALENDAR_HREFS names {href}, which was not discovered.")));
+            diagnostics.push(Diagnostic::warning(
+                "calendar_href_not_found",
+                format!("CALDAV_CALENDAR_HREFS names {href}, which was not discovered."),
+            ));
         }
     }
     diagnostics.truncate(32);
-    Discovery { calendars: calendars.into_values().collect(), diagnostics }
+    Discovery {
+        calendars: calendars.into_values().collect(),
+        diagnostics,
+    }
 }
 
 // ---- requests and answers that other operations share --------------------------------------------------------------
@@ -278,7 +362,11 @@ pub(crate) fn read(answer: &Answer, mut each: impl FnMut(Member) -> ControlFlow<
     if status.is_client_error() || status.is_server_error() {
         return Err(refused(status));
     }
-    let media = answer.response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media = answer
+        .response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     let limits = xml::Limits::default();
     multistatus::read(status.as_u16(), media, answer.response.body(), &limits, &mut each)
         .map_err(|fault| protocol(format!("The CalDAV server's answer cannot be used: {fault}.")))

@@ -112,20 +112,34 @@ struct Candidate {
 ///
 /// # Errors
 /// The server's refusals, an answer that is not CalDAV, or a bound of the query.
-pub async fn members(channel: &Channel<'_>, calendar: &Href, kind: Kind, window: Window, tally: &Tally) -> Outcome<Fetched> {
+pub async fn members(
+    channel: &Channel<'_>,
+    calendar: &Href,
+    kind: Kind,
+    window: Window,
+    tally: &Tally,
+) -> Outcome<Fetched> {
     let wide = (window.from - WIDENING, window.to + WIDENING);
     let unbounded = wide.1 >= FAR_FUTURE || (kind == Kind::Todo && channel.account.has(Quirk::TodoRangeFindsNothing));
-    let query = CalendarQuery { component: kind.component(), window: (!unbounded).then_some(wide), data: true };
+    let query = CalendarQuery {
+        component: kind.component(),
+        window: (!unbounded).then_some(wide),
+        data: true,
+    };
     let mut fetched = Fetched::default();
     let candidates = match report(channel, calendar, query.body()).await {
         Ok(answer) if answer.response.status() == StatusCode::MULTI_STATUS => {
             let Collected { incomplete, .. } = collect(calendar, &answer, &mut fetched, tally)?;
-            complete(channel, calendar, incomplete, &mut fetched, tally).await?;
-            return Ok(fetched);
+            let (untagged, bare) = incomplete.into_iter().partition(|candidate| candidate.body.is_some());
+            complete(channel, calendar, untagged, &mut fetched, tally).await?;
+            bare
         }
         Ok(answer) if query_refused(&answer) => inventory(channel, calendar).await?,
         Ok(answer) => return Err(unexpected(&answer)),
-        Err(Fault::Failure(Failure { kind: FailureKind::TooLarge, .. })) => {
+        Err(Fault::Failure(Failure {
+            kind: FailureKind::TooLarge,
+            ..
+        })) => {
             let answer = report(channel, calendar, CalendarQuery { data: false, ..query }.body()).await;
             match answer.map_err(|fault| channel.error(&fault))? {
                 answer if answer.response.status() == StatusCode::MULTI_STATUS => candidates(calendar, &answer)?,
@@ -140,7 +154,9 @@ pub async fn members(channel: &Channel<'_>, calendar: &Href, kind: Kind, window:
 }
 
 async fn report(channel: &Channel<'_>, calendar: &Href, body: Bytes) -> Result<Answer, Fault> {
-    channel.send(calendar, request("REPORT", "1", body), Rules::REPORT).await
+    channel
+        .send(calendar, request("REPORT", "1", body), Rules::REPORT)
+        .await
 }
 
 /// Whether a refusal is about this query, so that another way may work: Radicale answers 400 where more than 10,000
@@ -169,29 +185,51 @@ fn collect(calendar: &Href, answer: &Answer, fetched: &mut Fetched, tally: &Tall
     let mut left = Collected::default();
     let mut outcome = Ok(());
     read(answer, |member| {
-        let Some(href) = answer.url.resolve(&member.href).filter(|href| href.is_member_of(calendar)) else {
+        let Some(href) = answer
+            .url
+            .resolve(&member.href)
+            .filter(|href| href.is_member_of(calendar))
+        else {
             return ControlFlow::Continue(());
         };
         let etag = member.props.etag.and_then(|tag| tag.strong().map(str::to_owned));
         match (member.props.calendar_data, member.status) {
             (Some(body), _) if etag.is_some() => {
                 outcome = tally.add(1, body.len());
-                fetched.members.push(Member { calendar: calendar.clone(), href, etag, body: body.into() });
+                fetched.members.push(Member {
+                    calendar: calendar.clone(),
+                    href,
+                    etag,
+                    body: body.into(),
+                });
             }
             (None, Some(404 | 410)) => drop(left.gone.insert(href.key())),
             (None, Some(400..)) => drop(left.refused.insert(href.key())),
             (body, _) => {
                 let body = body.map(Bytes::from);
-                left.incomplete.push(Candidate { href, size: member.props.content_length, body });
+                left.incomplete.push(Candidate {
+                    href,
+                    size: member.props.content_length,
+                    body,
+                });
             }
         }
-        if outcome.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if outcome.is_err() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     outcome?;
     vanished(fetched, left.gone.len());
     if !left.refused.is_empty() {
-        let message = format!("The server does not let {} resources be read; they are left out.", left.refused.len());
-        fetched.diagnostics.push(Diagnostic::warning("resource_not_readable", message));
+        let message = format!(
+            "The server does not let {} resources be read; they are left out.",
+            left.refused.len()
+        );
+        fetched
+            .diagnostics
+            .push(Diagnostic::warning("resource_not_readable", message));
     }
     Ok(left)
 }
@@ -203,9 +241,17 @@ fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candidate>> {
         let href = answer.url.resolve(&member.href);
         let href = href.filter(|href| href.is_member_of(calendar) && !href.as_str().ends_with('/'));
         if let Some(href) = href.filter(|_| member.status.is_none_or(|status| status < 400)) {
-            found.push(Candidate { href, size: member.props.content_length, body: None });
+            found.push(Candidate {
+                href,
+                size: member.props.content_length,
+                body: None,
+            });
         }
-        if found.len() > MAX_RESOURCES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if found.len() > MAX_RESOURCES {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     if found.len() > MAX_RESOURCES {
         return Err(too_many(Dimension::ResourceCount, found.len(), MAX_RESOURCES));
@@ -216,13 +262,25 @@ fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candidate>> {
 /// All members by name, where the server refuses the query.
 async fn inventory(channel: &Channel<'_>, calendar: &Href) -> Outcome<Vec<Candidate>> {
     let request = request("PROPFIND", "1", propfind::member_listing_body());
-    let answer = channel.send(calendar, request, Rules::INVENTORY).await.map_err(|fault| channel.error(&fault))?;
+    let answer = channel
+        .send(calendar, request, Rules::INVENTORY)
+        .await
+        .map_err(|fault| channel.error(&fault))?;
     candidates(calendar, &answer)
 }
 
 /// Reads bodies in batches, a few at a time.
-async fn multiget(channel: &Channel<'_>, calendar: &Href, candidates: Vec<Candidate>, fetched: &mut Fetched, tally: &Tally) -> Outcome<()> {
-    let jobs = batches(candidates).into_iter().map(|batch| read_batch(channel, calendar, batch, tally)).collect();
+async fn multiget(
+    channel: &Channel<'_>,
+    calendar: &Href,
+    candidates: Vec<Candidate>,
+    fetched: &mut Fetched,
+    tally: &Tally,
+) -> Outcome<()> {
+    let jobs = batches(candidates)
+        .into_iter()
+        .map(|batch| read_batch(channel, calendar, batch, tally))
+        .collect();
     for batch in windowed(IN_FLIGHT, jobs).await {
         let batch = batch?;
         fetched.members.extend(batch.members);
@@ -254,12 +312,20 @@ async fn read_batch(channel: &Channel<'_>, calendar: &Href, batch: Vec<Candidate
     let answer = report(channel, calendar, calendar_multiget::body(hrefs)).await;
     let left = match answer.map_err(|fault| channel.error(&fault))? {
         answer if answer.response.status() == StatusCode::MULTI_STATUS => {
-            let Collected { mut incomplete, mut gone, refused } = collect(calendar, &answer, &mut fetched, tally)?;
+            let Collected {
+                mut incomplete,
+                mut gone,
+                refused,
+            } = collect(calendar, &answer, &mut fetched, tally)?;
             // What the answer leaves out is asked for by itself: it may be gone, or the server may be odd.
             gone.extend(refused);
             gone.extend(fetched.members.iter().map(|member| member.href.key()));
             gone.extend(incomplete.iter().map(|candidate| candidate.href.key()));
-            incomplete.extend(batch.into_iter().filter(|candidate| !gone.contains(&candidate.href.key())));
+            incomplete.extend(
+                batch
+                    .into_iter()
+                    .filter(|candidate| !gone.contains(&candidate.href.key())),
+            );
             incomplete
         }
         // One missing member makes the whole report 404 (sabre/dav 1.8); other servers have no multiget.
@@ -299,7 +365,12 @@ async fn complete(
         match read {
             Ok((etag, body)) => {
                 tally.add(1, body.len())?;
-                fetched.members.push(Member { calendar: calendar.clone(), href, etag, body });
+                fetched.members.push(Member {
+                    calendar: calendar.clone(),
+                    href,
+                    etag,
+                    body,
+                });
             }
             Err(error) if error.code == Code::NotFound => disappeared += 1,
             Err(error) => return Err(error),
@@ -312,11 +383,19 @@ async fn complete(
 fn vanished(fetched: &mut Fetched, count: usize) {
     if count > 0 {
         let message = format!("{count} resources disappeared while the query ran.");
-        fetched.diagnostics.push(Diagnostic::warning("resource_disappeared_during_query", message));
+        fetched
+            .diagnostics
+            .push(Diagnostic::warning("resource_disappeared_during_query", message));
     }
 }
 
 fn unexpected(answer: &Answer) -> Box<Error> {
     let status = answer.response.status();
-    if status.is_success() { protocol(format!("The CalDAV server answered a query with {status} instead of 207.")) } else { refused(status) }
+    if status.is_success() {
+        protocol(format!(
+            "The CalDAV server answered a query with {status} instead of 207."
+        ))
+    } else {
+        refused(status)
+    }
 }

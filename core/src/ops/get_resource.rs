@@ -31,9 +31,12 @@ pub struct GetResource {
 impl Operation for GetResource {
     type Outcome = Outcome<Arc<Resource>>;
 
-    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static {
+    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<> {
         let account = Arc::clone(account);
-        Flow::new(env.now, move |io| async move { get(&io, &account, &env, &self.href).await })
+        Flow::new(
+            env.now,
+            move |io| async move { get(&io, &account, &env, &self.href).await },
+        )
     }
 }
 
@@ -44,7 +47,12 @@ async fn get(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<Arc<R
     let calendar = owner(&channel, &href).await?;
     io.phase("fetch");
     let (etag, body) = read(&channel, &href).await?;
-    Ok(Arc::new(Resource { calendar, href, etag, entity: Entity::read(body) }))
+    Ok(Arc::new(Resource {
+        calendar,
+        href,
+        etag,
+        entity: Entity::read(body),
+    }))
 }
 
 /// The Calendar that an href belongs to. A Calendar that is configured by href is taken at its word.
@@ -54,19 +62,35 @@ async fn owner(channel: &Channel<'_>, href: &Href) -> Outcome<Href> {
         return Ok(calendar.clone());
     }
     let violation = |code, message: &str| {
-        let violation = Violation { pointer: "/href".into(), code, message: Some(message.into()) };
+        let violation = Violation {
+            pointer: "/href".into(),
+            code,
+            message: Some(message.into()),
+        };
         let mut error = Error::violations(Phase::OriginScopeAuthorization, vec![violation]);
         error.code = Code::OutsideScope;
         error
     };
     if !configured.is_empty() {
-        return Err(violation("outside_configured_scope", "That href is in no Calendar that CALDAV_CALENDAR_HREFS allows."));
+        return Err(violation(
+            "outside_configured_scope",
+            "That href is in no Calendar that CALDAV_CALENDAR_HREFS allows.",
+        ));
     }
     let discovery = discover(channel).await?;
-    let calendars = discovery.calendars.iter().filter_map(|calendar| Href::parse(&calendar.calendar.href).ok());
-    calendars.into_iter().find(|calendar| href.is_member_of(calendar)).ok_or_else(|| {
-        violation("no_owning_calendar", "That href is no member of a Calendar of this account. Query first and use the hrefs of the results.")
-    })
+    let calendars = discovery
+        .calendars
+        .iter()
+        .filter_map(|calendar| Href::parse(&calendar.calendar.href).ok());
+    calendars
+        .into_iter()
+        .find(|calendar| href.is_member_of(calendar))
+        .ok_or_else(|| {
+            violation(
+                "no_owning_calendar",
+                "That href is no member of a Calendar of this account. Query first and use the hrefs of the results.",
+            )
+        })
 }
 
 /// Reads one resource without compression, since a proxy that compresses weakens the Entity Tag (RFC 9110, 8.8.1).
@@ -78,16 +102,21 @@ pub(crate) async fn read(channel: &Channel<'_>, href: &Href) -> Outcome<(Option<
         .header(USER_AGENT, AGENT)
         .body(Bytes::new())
         .expect("static headers are valid");
-    let answer = channel.send(href, request, Rules::RESOURCE).await.map_err(|fault| channel.error(&fault))?;
+    let answer = channel
+        .send(href, request, Rules::RESOURCE)
+        .await
+        .map_err(|fault| channel.error(&fault))?;
     match answer.response.status() {
         StatusCode::OK => {
             let tag = answer.response.headers().get(ETAG).and_then(EntityTag::from_header);
             let strong = tag.as_ref().and_then(EntityTag::strong).map(str::to_owned);
             Ok((strong, answer.response.into_body()))
         }
-        StatusCode::NOT_FOUND | StatusCode::GONE => {
-            Err(Error::new(Code::NotFound, Phase::TargetRevision, "There is no resource at that href (any more). Query again."))
-        }
+        StatusCode::NOT_FOUND | StatusCode::GONE => Err(Error::new(
+            Code::NotFound,
+            Phase::TargetRevision,
+            "There is no resource at that href (any more). Query again.",
+        )),
         status => Err(refused(status)),
     }
 }

@@ -28,11 +28,14 @@ pub struct CalendarList {
 impl Operation for ListCalendars {
     type Outcome = Outcome<CalendarList>;
 
-    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static {
+    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<> {
         let account = Arc::clone(account);
         Flow::new(env.now, move |io| async move {
             let found = discover(&Channel::reading(&io, &account, &env)).await?;
-            Ok(CalendarList { calendars: found.calendars, diagnostics: found.diagnostics })
+            Ok(CalendarList {
+                calendars: found.calendars,
+                diagnostics: found.diagnostics,
+            })
         })
     }
 }

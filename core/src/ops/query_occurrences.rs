@@ -67,9 +67,12 @@ pub struct OccurrenceRow {
 impl Operation for QueryOccurrences {
     type Outcome = Outcome<Occurrences>;
 
-    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static {
+    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<> {
         let account = Arc::clone(account);
-        Flow::new(env.now, move |io| async move { query(&io, &account, &env, &self).await })
+        Flow::new(
+            env.now,
+            move |io| async move { query(&io, &account, &env, &self).await },
+        )
     }
 }
 
@@ -79,10 +82,17 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
     io.phase("discovery");
     let (targets, diagnostics) = scope::resolve(&channel, &ask.scope, &[Kind::Event, Kind::Todo]).await?;
     io.phase("fetch");
-    let window = Window { from: ask.from.as_second(), to: ceiling(ask.to) };
+    let window = Window {
+        from: ask.from.as_second(),
+        to: ceiling(ask.to),
+    };
     let tally = Tally::default();
-    let jobs = targets.iter().flat_map(|Target { calendar, kinds }| kinds.iter().map(move |kind| (calendar, *kind)));
-    let jobs: Vec<_> = jobs.map(|(calendar, kind)| fetch::members(&channel, calendar, kind, window, &tally)).collect();
+    let jobs = targets
+        .iter()
+        .flat_map(|Target { calendar, kinds }| kinds.iter().map(move |kind| (calendar, *kind)));
+    let jobs: Vec<_> = jobs
+        .map(|(calendar, kind)| fetch::members(&channel, calendar, kind, window, &tally))
+        .collect();
     let mut gathering = Gathering::new(ask, window);
     gathering.found.diagnostics = diagnostics;
     for fetched in windowed(IN_FLIGHT, jobs).await {
@@ -102,13 +112,25 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
 
 fn check(ask: &QueryOccurrences) -> Outcome<()> {
     let (pointer, code, message) = if ask.from >= ask.to {
-        ("/to", "out_of_range", "The window is empty: send a `to` that is later than `from`.".to_owned())
+        (
+            "/to",
+            "out_of_range",
+            "The window is empty: send a `to` that is later than `from`.".to_owned(),
+        )
     } else if ask.to.duration_since(ask.from) > SignedDuration::from_hours(24 * MAX_WINDOW_DAYS) {
-        ("/to", "out_of_range", format!("The window may be {MAX_WINDOW_DAYS} days long at most: ask for less at a time."))
+        (
+            "/to",
+            "out_of_range",
+            format!("The window may be {MAX_WINDOW_DAYS} days long at most: ask for less at a time."),
+        )
     } else {
         return Ok(());
     };
-    let violation = Violation { pointer: pointer.into(), code, message: Some(message) };
+    let violation = Violation {
+        pointer: pointer.into(),
+        code,
+        message: Some(message),
+    };
     Err(Error::violations(Phase::SchemaLexicalDiscriminator, vec![violation]))
 }
 
@@ -129,7 +151,14 @@ struct Gathering<'a> {
 impl<'a> Gathering<'a> {
     fn new(ask: &'a QueryOccurrences, window: Window) -> Self {
         let (found, left_out, uids, seen) = Default::default();
-        Self { ask, window, found, left_out, uids, seen }
+        Self {
+            ask,
+            window,
+            found,
+            left_out,
+            uids,
+            seen,
+        }
     }
 
     fn take(&mut self, member: Member) -> Outcome<()> {
@@ -137,36 +166,63 @@ impl<'a> Gathering<'a> {
         if !self.seen.insert(member.href.key()) {
             return Ok(());
         }
-        let Member { calendar, href, etag, body } = member;
-        let resource = Resource { calendar, href, etag, entity: Entity::read(body) };
+        let Member {
+            calendar,
+            href,
+            etag,
+            body,
+        } = member;
+        let resource = Resource {
+            calendar,
+            href,
+            etag,
+            entity: Entity::read(body),
+        };
         if let Some(uid) = resource.entity.uid() {
-            self.uids.entry((resource.calendar.clone(), uid.to_owned())).or_default().push(resource.href.clone());
+            self.uids
+                .entry((resource.calendar.clone(), uid.to_owned()))
+                .or_default()
+                .push(resource.href.clone());
         }
         if resource.entity.opaque().is_some() {
             self.left_out.entry("opaque_resource").or_default().push(resource.href);
             return Ok(());
         }
         let mut steps = Steps::default();
-        let instances = match resource.entity.occurrences(&self.ask.evaluation, self.window, &mut steps) {
+        let instances = match resource
+            .entity
+            .occurrences(&self.ask.evaluation, self.window, &mut steps)
+        {
             Ok(instances) => instances,
             Err(Unevaluable::Zone(_)) => {
                 self.found.unresolved.push(resource.href);
                 return Ok(());
             }
             Err(_) => {
-                self.left_out.entry("recurrence_unevaluable").or_default().push(resource.href);
+                self.left_out
+                    .entry("recurrence_unevaluable")
+                    .or_default()
+                    .push(resource.href);
                 return Ok(());
             }
         };
         let resource = Arc::new(resource);
         for instance in instances {
             if !instance.cancelled && self.overlaps(&instance) && self.selects(&resource, &instance) {
-                self.found.rows.push(OccurrenceRow { resource: Arc::clone(&resource), instance });
+                self.found.rows.push(OccurrenceRow {
+                    resource: Arc::clone(&resource),
+                    instance,
+                });
             }
         }
         if self.found.rows.len() > MAX_OCCURRENCES {
             let message = "The window holds more occurrences than one query may return. Ask for a smaller window.";
-            return Err(exhausted(Dimension::ResourceCount, self.found.rows.len(), MAX_OCCURRENCES, message));
+            return Err(exhausted(
+                Dimension::ResourceCount,
+                self.found.rows.len(),
+                MAX_OCCURRENCES,
+                message,
+            ));
         }
         Ok(())
     }
@@ -183,14 +239,24 @@ impl<'a> Gathering<'a> {
             return true;
         }
         let own = resource.entity.searchable(instance.component);
-        let texts = [own.summary.as_deref(), own.description.as_deref(), own.location.as_deref()];
+        let texts = [
+            own.summary.as_deref(),
+            own.description.as_deref(),
+            own.location.as_deref(),
+        ];
         self.ask.filter.selects(&texts, &own.categories)
     }
 
     fn finish(mut self) -> Occurrences {
         let order = |row: &OccurrenceRow| {
             let (resource, instance) = (&row.resource, &row.instance);
-            (instance.from, resource.calendar.clone(), resource.entity.uid().unwrap_or("").to_owned(), instance.identity.clone(), resource.href.clone())
+            (
+                instance.from,
+                resource.calendar.clone(),
+                resource.entity.uid().unwrap_or("").to_owned(),
+                instance.identity.clone(),
+                resource.href.clone(),
+            )
         };
         self.found.rows.sort_by_cached_key(order);
         self.found.unresolved.sort();
@@ -198,13 +264,19 @@ impl<'a> Gathering<'a> {
             hrefs.sort();
             let message = match code {
                 "opaque_resource" => "These resources cannot be understood and are left out; read them one by one",
-                _ => "The recurrence of these resources cannot be evaluated, so they are left out; read them one by one",
+                _ => {
+                    "The recurrence of these resources cannot be evaluated, so they are left out; read them one by one"
+                }
             };
-            self.found.diagnostics.push(Diagnostic::warning(code, listed(message, &hrefs)));
+            self.found
+                .diagnostics
+                .push(Diagnostic::warning(code, listed(message, &hrefs)));
         }
         for hrefs in self.uids.values().filter(|hrefs| hrefs.len() > 1) {
             let message = "These resources of one Calendar share a UID; address them by href";
-            self.found.diagnostics.push(Diagnostic::warning("uid_not_unique", listed(message, hrefs)));
+            self.found
+                .diagnostics
+                .push(Diagnostic::warning("uid_not_unique", listed(message, hrefs)));
         }
         self.found.diagnostics.dedup();
         self.found.diagnostics.truncate(32);
@@ -218,4 +290,3 @@ fn listed(message: &str, hrefs: &[Href]) -> String {
     let more = if hrefs.len() > shown.len() { " , …" } else { "" };
     format!("{message} ({}): {}{more}", hrefs.len(), shown.join(" , "))
 }
-

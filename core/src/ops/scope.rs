@@ -45,18 +45,32 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
     let settings = channel.account.settings();
     if let Scope::Selected(CalendarChoice::Href(text)) = scope {
         let href = address(channel.account, text, "/scope/calendar/href")?.as_collection();
-        if let Some(exact) = settings.calendar_hrefs.iter().find(|configured| configured.key() == href.key()) {
-            return Ok((vec![Target { calendar: exact.clone(), kinds: kinds.to_vec() }], Vec::new()));
+        if let Some(exact) = settings
+            .calendar_hrefs
+            .iter()
+            .find(|configured| configured.key() == href.key())
+        {
+            return Ok((
+                vec![Target {
+                    calendar: exact.clone(),
+                    kinds: kinds.to_vec(),
+                }],
+                Vec::new(),
+            ));
         }
         if !settings.calendar_hrefs.is_empty() {
             return Err(outside());
         }
     }
-    let Discovery { calendars, diagnostics, .. } = discover(channel).await?;
+    let Discovery {
+        calendars, diagnostics, ..
+    } = discover(channel).await?;
     let targets = match scope {
         Scope::All => calendars.iter().map(|calendar| target(calendar, kinds)).collect(),
         Scope::Selected(CalendarChoice::Href(text)) => {
-            let key = address(channel.account, text, "/scope/calendar/href")?.as_collection().key();
+            let key = address(channel.account, text, "/scope/calendar/href")?
+                .as_collection()
+                .key();
             let found = calendars.iter().find(|calendar| href_of(calendar).key() == key);
             let missing = || {
                 Error::new(
@@ -70,7 +84,10 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
         Scope::Selected(CalendarChoice::Name(name)) => vec![target(named(&calendars, name)?, kinds)],
         Scope::Default => defaults(channel.account, &calendars, kinds)?,
     };
-    Ok((targets.into_iter().filter(|target| !target.kinds.is_empty()).collect(), diagnostics))
+    Ok((
+        targets.into_iter().filter(|target| !target.kinds.is_empty()).collect(),
+        diagnostics,
+    ))
 }
 
 /// The Calendar with this display name: an exact match, else one that differs in case only.
@@ -80,7 +97,10 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
 pub fn named<'a>(calendars: &'a [CalendarDescriptor], name: &str) -> Outcome<&'a CalendarDescriptor> {
     let name = name.trim();
     let matching = |same: &dyn Fn(&str) -> bool| -> Vec<&'a CalendarDescriptor> {
-        calendars.iter().filter(|calendar| calendar.display_name.as_deref().is_some_and(|own| same(own.trim()))).collect()
+        calendars
+            .iter()
+            .filter(|calendar| calendar.display_name.as_deref().is_some_and(|own| same(own.trim())))
+            .collect()
     };
     let mut found = matching(&|own| own == name);
     if found.is_empty() {
@@ -94,11 +114,18 @@ pub fn named<'a>(calendars: &'a [CalendarDescriptor], name: &str) -> Outcome<&'a
             "No Calendar has that display name. List the Calendars to see their names.",
         )),
         several => {
-            let hrefs: Vec<&str> = several.iter().take(8).map(|calendar| calendar.calendar.href.as_str()).collect();
+            let hrefs: Vec<&str> = several
+                .iter()
+                .take(8)
+                .map(|calendar| calendar.calendar.href.as_str())
+                .collect();
             let mut error = Error::new(
                 Code::Ambiguous,
                 Phase::SelectionDiscoveryCapability,
-                format!("Several Calendars have that display name. Select one by href: {}", hrefs.join(" , ")),
+                format!(
+                    "Several Calendars have that display name. Select one by href: {}",
+                    hrefs.join(" , ")
+                ),
             );
             error.candidates = several.iter().take(32).map(|calendar| candidate(calendar)).collect();
             Err(error)
@@ -136,7 +163,10 @@ fn target(calendar: &CalendarDescriptor, kinds: &[Kind]) -> Target {
         };
         capability.state != CapabilityState::NotAdvertised
     };
-    Target { calendar: href_of(calendar), kinds: kinds.iter().copied().filter(takes).collect() }
+    Target {
+        calendar: href_of(calendar),
+        kinds: kinds.iter().copied().filter(takes).collect(),
+    }
 }
 
 fn href_of(calendar: &CalendarDescriptor) -> Href {
@@ -165,7 +195,11 @@ fn outside() -> Box<Error> {
 /// `invalid_input` with one violation at `pointer`, or `outside_scope` for a foreign origin.
 pub fn address(account: &Account, text: &str, pointer: &str) -> Outcome<Href> {
     let violation = |code: &'static str, message: &str| {
-        let violation = Violation { pointer: pointer.to_owned(), code, message: Some(message.to_owned()) };
+        let violation = Violation {
+            pointer: pointer.to_owned(),
+            code,
+            message: Some(message.to_owned()),
+        };
         Error::violations(Phase::OriginScopeAuthorization, vec![violation])
     };
     let href = Href::parse(text).map_err(|fault| match fault {
@@ -177,10 +211,16 @@ pub fn address(account: &Account, text: &str, pointer: &str) -> Outcome<Href> {
     })?;
     let dots = |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
     if href.as_str() != text && href.as_str().trim_end_matches('/') != text || href.path().split('/').any(dots) {
-        return Err(violation("href_not_canonical", "Send the URL exactly as results give it."));
+        return Err(violation(
+            "href_not_canonical",
+            "Send the URL exactly as results give it.",
+        ));
     }
     if !account.trusts(&href) {
-        let mut error = violation("href_foreign_origin", "That URL belongs to another server than the account's.");
+        let mut error = violation(
+            "href_foreign_origin",
+            "That URL belongs to another server than the account's.",
+        );
         error.code = Code::OutsideScope;
         return Err(error);
     }

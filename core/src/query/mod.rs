@@ -1,5 +1,9 @@
 //! What queries of every kind share: pure, no I/O, no clock.
 //!
 //! * [`text_filter`]: which components a text and categories select
+//! * [`snapshot`]: results kept for later pages, under bounds
+//! * [`cursor`]: sealed positions in a snapshot
 
+pub mod cursor;
+pub mod snapshot;
 pub mod text_filter;

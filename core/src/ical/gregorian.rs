@@ -1,0 +1,86 @@
+//! The Gregorian calendar on integers: days are counted from 1970-01-01, months and days of the month from 1.
+
+/// Seconds of a day.
+pub(super) const DAY: i64 = 86_400;
+
+/// Days of a common year before each month.
+const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+/// Days since 1970-01-01 in the Gregorian calendar.
+pub(super) fn day_number(year: i64, month: i64, day: i64) -> i64 {
+    let past = year - 1;
+    let leap_days = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
+    let leap_day = i64::from(month > 2 && is_leap(year));
+    past * 365 + leap_days - 719_162 + BEFORE[month as usize - 1] + leap_day + day - 1
+}
+
+/// The year of a day.
+pub(super) fn year_of_day(day: i64) -> i64 {
+    // Off by at most one: years differ from the mean of 400 by less than two days.
+    let year = ((day + 719_162) * 400).div_euclid(146_097) + 1;
+    if day < day_number(year, 1, 1) {
+        year - 1
+    } else if day >= day_number(year + 1, 1, 1) {
+        year + 1
+    } else {
+        year
+    }
+}
+
+/// Year, month and day of the month of a day.
+pub(super) fn date_of_day(day: i64) -> (i64, i64, i64) {
+    let year = year_of_day(day);
+    let past = day - day_number(year, 1, 1);
+    let leap_day = i64::from(is_leap(year));
+    // No month is longer than 31 days nor, on average from January, shorter than 29.5.
+    let mut month = past / 31 + 1;
+    let before = |month: i64| BEFORE[month as usize - 1] + if month > 2 { leap_day } else { 0 };
+    if month < 12 && past >= before(month + 1) {
+        month += 1;
+    }
+    (year, month, past - before(month) + 1)
+}
+
+/// The days of a month.
+pub(super) fn month_length(year: i64, month: i64) -> i64 {
+    match month {
+        2 => 28 + i64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days of a year.
+pub(super) fn year_length(year: i64) -> i64 {
+    365 + i64::from(is_leap(year))
+}
+
+fn is_leap(year: i64) -> bool {
+    year & 3 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_years_agree_with_jiff() {
+        let mut date = jiff::civil::date(-9999, 1, 1);
+        let epoch = jiff::civil::date(1970, 1, 1);
+        let last = jiff::civil::date(9998, 12, 31);
+        while date < last {
+            let (year, month) = (i64::from(date.year()), i64::from(date.month()));
+            let day = day_number(year, month, i64::from(date.day()));
+            let expected = epoch.until(date).expect("within range").get_days();
+            assert_eq!(day, i64::from(expected), "{date}");
+            assert_eq!(year_of_day(day), year, "{date}");
+            assert_eq!(date_of_day(day), (year, month, i64::from(date.day())), "{date}");
+            assert_eq!(month_length(year, month), i64::from(date.days_in_month()), "{date}");
+            date = date.checked_add(jiff::Span::new().days(13)).expect("within range");
+        }
+        for year in -9999..=9999 {
+            assert_eq!(year_of_day(day_number(year, 1, 1)), year);
+            assert_eq!(year_of_day(day_number(year, 12, 31)), year);
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! The local times of a rule, in order.
+
+use super::civil::{CYCLE, DAY, LAST_SECOND, gcd};
+use super::period::Anchor;
+use super::{Frequency, Rule, Steps, StepsExhausted};
+
+/// The most times that are laid out ahead within a period.
+const CHUNK: usize = 512;
+
+/// The local times of a rule in ascending order, without repeats, up to year 9999. No zone is applied.
+///
+/// DTSTART is among them only if the rule makes it. See [`civil_second`](super::civil_second) for the numbers.
+#[derive(Clone, Debug)]
+pub struct Occurrences<'r> {
+    rule: &'r Rule,
+    anchor: Anchor,
+    /// A date as DTSTART: there is no time of day.
+    date: bool,
+    /// Seconds of the day, for DAILY and slower; made when first needed.
+    times: Vec<i64>,
+    /// The period to look at next, for DAILY and slower.
+    period: i64,
+    /// The hour since 1970 to look at next, for faster rules.
+    hour: i64,
+    /// The days of the current period, and what was laid out of them.
+    days: Vec<i64>,
+    day_at: usize,
+    time_at: usize,
+    /// The day that passed the filters last, for faster rules.
+    admitted: i64,
+    /// The last period or day that had an occurrence.
+    fruitful: i64,
+    ready: Vec<i64>,
+    at: usize,
+    /// The last occurrence made, or what nothing may lie before.
+    last: i64,
+    /// Occurrences before this are counted, but not yielded.
+    from: i64,
+    until: i64,
+    remaining: u64,
+    ended: bool,
+}
+
+impl<'r> Occurrences<'r> {
+    /// The occurrences of a rule for DTSTART in local seconds. `date`: DTSTART is a day, at midnight. UNTIL is taken
+    /// as local time in whatever form it is.
+    #[must_use]
+    pub fn new(rule: &'r Rule, start: i64, date: bool) -> Self {
+        let mut made = Self {
+            rule,
+            anchor: Anchor::new(start),
+            date,
+            times: Vec::new(),
+            period: 0,
+            hour: start.div_euclid(3_600),
+            days: Vec::new(),
+            day_at: 0,
+            time_at: 0,
+            admitted: i64::MIN,
+            fruitful: 0,
+            ready: Vec::new(),
+            at: 0,
+            last: start - 1,
+            from: i64::MIN,
+            until: rule.until.map_or(LAST_SECOND, |until| until.civil().min(LAST_SECOND)),
+            remaining: rule.count.map_or(u64::MAX, u64::from),
+            ended: rule.never(),
+        };
+        if rule.needs_time() {
+            made.fruitful = made.anchor.day;
+            made.ended |= made.misses();
+        }
+        made
+    }
+
+    /// Takes another local time, inclusive, as the end instead of UNTIL.
+    #[must_use]
+    pub fn until(mut self, second: i64) -> Self {
+        self.until = second.min(LAST_SECOND);
+        self
+    }
+
+    /// Gives the last occurrence back to COUNT, because its local time does not exist (RFC 5545, 3.3.10).
+    pub fn uncount(&mut self) {
+        if self.rule.count.is_some() {
+            self.remaining += 1;
+        }
+    }
+
+    /// Continues with the first occurrence at or after a local second; backwards it does nothing.
+    ///
+    /// Without COUNT this is arithmetic. With COUNT what is skipped is counted, in bulk where all periods have the
+    /// same number of occurrences, else by walking in [`Self::next`].
+    pub fn seek(&mut self, second: i64) {
+        let second = second.min(LAST_SECOND + 1);
+        if second <= self.last {
+            return;
+        }
+        if self.rule.count.is_none() {
+            self.jump(second);
+            self.last = second - 1;
+            return;
+        }
+        self.from = self.from.max(second);
+        // Bulk counting starts at DTSTART.
+        if self.last < self.anchor.second {
+            self.skip_whole_periods(second);
+        }
+    }
+
+    /// The next occurrence in local seconds.
+    ///
+    /// # Errors
+    /// [`StepsExhausted`]; a further call goes on where the budget ended.
+    #[inline]
+    pub fn next(&mut self, steps: &mut Steps) -> Result<Option<i64>, StepsExhausted> {
+        loop {
+            while let Some(&second) = self.ready.get(self.at) {
+                if self.remaining == 0 || second > self.until {
+                    return Ok(None);
+                }
+                self.at += 1;
+                if second <= self.last {
+                    continue;
+                }
+                self.last = second;
+                self.remaining -= 1;
+                if second >= self.from {
+                    return Ok(Some(second));
+                }
+            }
+            if self.ended || self.remaining == 0 {
+                return Ok(None);
+            }
+            self.ready.clear();
+            self.at = 0;
+            let more = if self.rule.needs_time() {
+                self.fill_from_hours(steps)?
+            } else {
+                self.fill_from_days(steps)?
+            };
+            self.ended |= !more;
+        }
+    }
+
+    fn jump(&mut self, second: i64) {
+        self.ready.clear();
+        self.at = 0;
+        self.days.clear();
+        self.day_at = 0;
+        if self.rule.needs_time() {
+            self.hour = self.hour.max(second.div_euclid(3_600));
+            self.fruitful = self.hour.div_euclid(24);
+        } else {
+            // The current period may reach further than what was taken from it.
+            let floor = self
+                .rule
+                .period_of(&self.anchor, self.last.max(self.anchor.second).div_euclid(DAY));
+            self.period = floor.max(self.rule.period_of(&self.anchor, second.div_euclid(DAY)));
+            self.fruitful = self.period;
+        }
+    }
+
+    // DAILY and slower: periods, their days, their times.
+
+    fn fill_from_days(&mut self, steps: &mut Steps) -> Result<bool, StepsExhausted> {
+        self.make_times(steps)?;
+        loop {
+            if self.day_at < self.days.len() {
+                self.lay_out(steps)?;
+                return Ok(true);
+            }
+            steps.charge(1)?;
+            if !self.rule.days(&self.anchor, self.period, &mut self.days) {
+                return Ok(false);
+            }
+            let period = self.period;
+            self.period += 1;
+            self.day_at = self.days.len();
+            if self.rule.positions.is_empty() {
+                let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
+                self.day_at = self.days.partition_point(|other| *other < day);
+                let partial = self.days.get(self.day_at) == Some(&day);
+                self.time_at = if partial {
+                    self.times.partition_point(|other| *other < time)
+                } else {
+                    0
+                };
+                if self.time_at == self.times.len() {
+                    (self.day_at, self.time_at) = (self.day_at + 1, 0);
+                }
+            } else {
+                steps.charge(self.rule.positions.len() as u64)?;
+                self.pick();
+            }
+            if self.days.is_empty() || (!self.rule.positions.is_empty() && self.ready.is_empty()) {
+                if period - self.fruitful > self.rule.cycle() {
+                    return Ok(false);
+                }
+                if self.rule.frequency == Frequency::Daily {
+                    self.skip_months(period);
+                }
+                continue;
+            }
+            self.fruitful = period;
+            if !self.ready.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// In a daily rule, passes over the days of months that BYMONTH does not want.
+    fn skip_months(&mut self, period: i64) {
+        let interval = self.rule.interval;
+        if let Some(day) = self.rule.next_month(self.anchor.day + period * interval) {
+            let ahead = (day - self.anchor.day + interval - 1).div_euclid(interval);
+            self.period = self.period.max(ahead);
+        }
+    }
+
+    fn make_times(&mut self, steps: &mut Steps) -> Result<(), StepsExhausted> {
+        if !self.times.is_empty() {
+            return Ok(());
+        }
+        if self.date {
+            self.times.push(0);
+            return Ok(());
+        }
+        let time = self.anchor.second.rem_euclid(DAY);
+        let hours = bits(u64::from(self.rule.hours), time / 3_600);
+        let (minutes, seconds) = (self.minutes(), self.seconds());
+        steps.charge((hours.count_ones() * minutes.count_ones() * seconds.count_ones() / 16).into())?;
+        for hour in ones(hours) {
+            for minute in ones(minutes) {
+                self.times
+                    .extend(ones(seconds).map(|second| hour * 3_600 + minute * 60 + second));
+            }
+        }
+        Ok(())
+    }
+
+    fn minutes(&self) -> u64 {
+        bits(self.rule.minutes, self.anchor.second.rem_euclid(3_600) / 60)
+    }
+
+    fn seconds(&self) -> u64 {
+        bits(self.rule.seconds, self.anchor.second.rem_euclid(60))
+    }
+
+    /// Lays out a part of the current period.
+    fn lay_out(&mut self, steps: &mut Steps) -> Result<(), StepsExhausted> {
+        let left = (self.days.len() - self.day_at) * self.times.len() - self.time_at;
+        steps.charge(left.min(CHUNK) as u64)?;
+        while self.day_at < self.days.len() && self.ready.len() < CHUNK {
+            let midnight = self.days[self.day_at] * DAY;
+            let end = self.times.len().min(self.time_at + CHUNK - self.ready.len());
+            self.ready
+                .extend(self.times[self.time_at..end].iter().map(|time| midnight + time));
+            self.time_at = end;
+            if end == self.times.len() {
+                (self.day_at, self.time_at) = (self.day_at + 1, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// BYSETPOS: the wanted ones of all times of the current period, by arithmetic.
+    fn pick(&mut self) {
+        let total = (self.days.len() * self.times.len()) as i64;
+        let mut picked = picks(&self.rule.positions, total);
+        picked.sort_unstable();
+        picked.dedup();
+        let times = self.times.len();
+        self.ready.extend(
+            picked
+                .iter()
+                .map(|at| self.days[at / times] * DAY + self.times[at % times]),
+        );
+    }
+
+    // HOURLY and faster: hour by hour.
+
+    fn step(&self) -> i64 {
+        self.unit() * self.rule.interval
+    }
+
+    fn unit(&self) -> i64 {
+        match self.rule.frequency {
+            Frequency::Hourly => 3_600,
+            Frequency::Minutely => 60,
+            Frequency::Secondly | Frequency::Daily | Frequency::Weekly | Frequency::Monthly | Frequency::Yearly => 1,
+        }
+    }
+
+    /// The start of the period of DTSTART.
+    fn base(&self) -> i64 {
+        self.anchor.second.div_euclid(self.unit()) * self.unit()
+    }
+
+    /// The first period that starts at or after a second.
+    fn tick(&self, second: i64) -> i64 {
+        let (base, step) = (self.base(), self.step());
+        base + ((second - base).max(0) + step - 1) / step * step
+    }
+
+    /// Whether the steps of the rule never meet its BYHOUR, BYMINUTE and BYSECOND, or BYSETPOS its periods.
+    fn misses(&self) -> bool {
+        let rule = self.rule;
+        let size = i64::from(self.size_of_tick());
+        if !rule.positions.is_empty() && picks(&rule.positions, size).is_empty() {
+            return true;
+        }
+        let common = gcd(self.step(), DAY);
+        let all = |mask: u64, most: u32| if mask == 0 { (1_u64 << most) - 1 } else { mask };
+        let hours = all(rule.hours.into(), 24);
+        let minutes = if rule.frequency > Frequency::Minutely {
+            1
+        } else {
+            all(rule.minutes, 60)
+        };
+        let seconds = if rule.frequency > Frequency::Secondly {
+            1
+        } else {
+            all(rule.seconds, 60)
+        };
+        let base = self.base();
+        !ones(hours).any(|hour| {
+            ones(minutes).any(|minute| {
+                let start = hour * 3_600 + minute * 60 - base;
+                ones(seconds).any(|second| (start + second).rem_euclid(common) == 0)
+            })
+        })
+    }
+
+    /// The occurrences in one period before BYSETPOS.
+    fn size_of_tick(&self) -> u32 {
+        match self.rule.frequency {
+            Frequency::Hourly => self.minutes().count_ones() * self.seconds().count_ones(),
+            Frequency::Minutely => self.seconds().count_ones(),
+            Frequency::Secondly | Frequency::Daily | Frequency::Weekly | Frequency::Monthly | Frequency::Yearly => 1,
+        }
+    }
+
+    fn fill_from_hours(&mut self, steps: &mut Steps) -> Result<bool, StepsExhausted> {
+        let step = self.step();
+        // The days after which the steps meet the same seconds of the same days again.
+        let turn = step / gcd(step, DAY);
+        let cycle = turn / gcd(turn, CYCLE) * CYCLE;
+        loop {
+            steps.charge(1)?;
+            let tick = self.tick(self.hour * 3_600);
+            if tick > LAST_SECOND {
+                return Ok(false);
+            }
+            self.hour = tick.div_euclid(3_600);
+            let day = self.hour.div_euclid(24);
+            if day - self.fruitful > cycle {
+                return Ok(false);
+            }
+            if day != self.admitted {
+                if let Some(day) = self.rule.next_month(day) {
+                    self.hour = day * 24;
+                    continue;
+                }
+                if !self.rule.admits(day) {
+                    self.hour = (day + 1) * 24;
+                    continue;
+                }
+                self.admitted = day;
+            }
+            let of_day = self.hour.rem_euclid(24);
+            if self.rule.hours != 0 && self.rule.hours >> of_day & 1 == 0 {
+                let later = self.rule.hours >> of_day;
+                self.hour += if later == 0 {
+                    24 - of_day
+                } else {
+                    later.trailing_zeros().into()
+                };
+                continue;
+            }
+            self.lay_out_hour(tick, steps)?;
+            self.hour += 1;
+            if !self.ready.is_empty() {
+                self.fruitful = day;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Lays out what the rule has in the hour of a tick, from that tick on.
+    fn lay_out_hour(&mut self, tick: i64, steps: &mut Steps) -> Result<(), StepsExhausted> {
+        let (start, step) = (tick.div_euclid(3_600) * 3_600, self.step());
+        let end = start + 3_600;
+        let minutes = if self.rule.minutes == 0 {
+            (1 << 60) - 1
+        } else {
+            self.rule.minutes
+        };
+        match self.rule.frequency {
+            Frequency::Hourly => {
+                let seconds = self.seconds();
+                steps.charge((self.minutes().count_ones() * seconds.count_ones()).into())?;
+                for minute in ones(self.minutes()) {
+                    self.ready
+                        .extend(ones(seconds).map(|second| tick + minute * 60 + second));
+                }
+                self.pick_of_tick(0);
+            }
+            Frequency::Minutely => {
+                let seconds = self.seconds();
+                steps.charge(((end - tick + step - 1) / step) as u64 * u64::from(seconds.count_ones()))?;
+                let mut tick = tick;
+                while tick < end {
+                    if minutes >> ((tick - start) / 60) & 1 == 1 {
+                        let from = self.ready.len();
+                        self.ready.extend(ones(seconds).map(|second| tick + second));
+                        self.pick_of_tick(from);
+                    }
+                    tick += step;
+                }
+            }
+            // One second is its own set: `misses` has looked at BYSETPOS.
+            Frequency::Secondly | Frequency::Daily | Frequency::Weekly | Frequency::Monthly | Frequency::Yearly => {
+                steps.charge(u64::from(minutes.count_ones()) * (60 / step.min(60)) as u64)?;
+                for minute in ones(minutes) {
+                    let from = start + minute * 60;
+                    let mut second = self.tick(from.max(tick));
+                    while second < from + 60 {
+                        if self.rule.seconds == 0 || self.rule.seconds >> (second - from) & 1 == 1 {
+                            self.ready.push(second);
+                        }
+                        second += step;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// BYSETPOS within what was laid out for one period.
+    fn pick_of_tick(&mut self, from: usize) {
+        if self.rule.positions.is_empty() {
+            return;
+        }
+        let mut picked = picks(&self.rule.positions, (self.ready.len() - from) as i64);
+        picked.sort_unstable();
+        picked.dedup();
+        let picked: Vec<i64> = picked.into_iter().map(|at| self.ready[from + at]).collect();
+        self.ready.truncate(from);
+        self.ready.extend(picked);
+    }
+
+    // COUNT in bulk.
+
+    /// With COUNT, from DTSTART: passes over all periods before the one of a second, if they have the same size.
+    fn skip_whole_periods(&mut self, second: i64) {
+        let rule = self.rule;
+        let time_filters = rule.hours != 0 && rule.frequency < Frequency::Daily
+            || rule.minutes != 0 && rule.frequency < Frequency::Hourly
+            || rule.seconds != 0 && rule.frequency < Frequency::Minutely;
+        let constant = match rule.frequency {
+            Frequency::Yearly | Frequency::Monthly => false,
+            Frequency::Weekly => rule.months == 0,
+            Frequency::Daily => !rule.filters_days(),
+            Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => !rule.filters_days() && !time_filters,
+        };
+        // Times of day without end are left to the budget.
+        if !constant || self.ended || self.make_times(&mut Steps::new(CHUNK as u64)).is_err() {
+            return;
+        }
+        let (periods, first) = if rule.needs_time() {
+            let base = self.base();
+            if self.lay_out_hour(base, &mut Steps::new(4_000)).is_err() {
+                return;
+            }
+            let first = std::mem::take(&mut self.ready);
+            (
+                (second - base).div_euclid(self.step()),
+                first
+                    .into_iter()
+                    .filter(|made| *made < base + self.unit())
+                    .collect::<Vec<_>>(),
+            )
+        } else {
+            rule.days(&self.anchor, 0, &mut self.days);
+            let first: Vec<i64> = if rule.positions.is_empty() {
+                let times = &self.times;
+                self.days
+                    .iter()
+                    .flat_map(|day| times.iter().map(move |time| day * DAY + time))
+                    .collect()
+            } else {
+                self.pick();
+                std::mem::take(&mut self.ready)
+            };
+            self.days.clear();
+            (rule.period_of(&self.anchor, second.div_euclid(DAY)), first)
+        };
+        if periods < 1 {
+            return;
+        }
+        let partial = first.iter().filter(|made| **made >= self.anchor.second).count() as u64;
+        let skipped = partial + (periods as u64 - 1) * first.len() as u64;
+        self.remaining = self.remaining.saturating_sub(skipped);
+        if rule.needs_time() {
+            let tick = self.base() + periods * self.step();
+            self.hour = tick.div_euclid(3_600);
+            self.last = tick - 1;
+        } else {
+            self.period = periods;
+        }
+    }
+}
+
+/// The indexes that BYSETPOS names in a set of this size; unsorted, the same one perhaps twice.
+fn picks(positions: &[i64], size: i64) -> Vec<usize> {
+    let index = |position: &i64| if *position > 0 { position - 1 } else { size + position };
+    positions
+        .iter()
+        .map(index)
+        .filter(|at| (0..size).contains(at))
+        .map(|at| at as usize)
+        .collect()
+}
+
+fn bits(mask: u64, otherwise: i64) -> u64 {
+    if mask == 0 { 1 << otherwise } else { mask }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn ones(mut mask: u64) -> impl Iterator<Item = i64> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let bit = mask.trailing_zeros();
+        mask &= mask - 1;
+        Some(i64::from(bit))
+    })
+}

@@ -1,0 +1,461 @@
+//! The environment, read once at start: settings, or all that is wrong with it.
+//!
+//! There is no configuration file and no option for any of it; secrets come from variables or from the files that
+//! `*_FILE` variables name, and are never shown.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+use kalends_core::account::Settings;
+use kalends_core::account::credential::Credential;
+use kalends_core::account::secret::Secret;
+use kalends_core::account::trust::RedirectHost;
+use kalends_core::href::{Href, HrefFault};
+use kalends_core::ical::zone::Zone;
+
+use crate::catalog::Naming;
+
+/// Environment variables by name.
+pub type Environment = BTreeMap<String, String>;
+
+/// What the environment says.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// For the account.
+    pub(crate) account: Settings,
+    /// Exact IANA name of the zone for floating times and dates, if one is configured.
+    pub(crate) evaluation_zone: Option<String>,
+    /// How tool names are listed.
+    pub(crate) naming: Naming,
+    /// Certificate authorities beside those of the platform.
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// Everything that is wrong with the environment. Holds no value that could be a secret.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ConfigError {
+    failures: Vec<(&'static str, String)>,
+    /// Nothing was set at all.
+    empty: bool,
+}
+
+impl ConfigError {
+    /// One failure, found after the environment was read.
+    pub(crate) fn of(variable: &'static str, failure: String) -> Self {
+        Self {
+            failures: vec![(variable, failure)],
+            empty: false,
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CalDAV configuration error:")?;
+        for (variable, failure) in &self.failures {
+            write!(f, "\n  - {variable} {failure}")?;
+        }
+        if self.empty {
+            write!(
+                f,
+                "\n\nSet in the environment of this process:\n\
+                 \x20 CALDAV_URL                   your CalDAV server, e.g. https://dav.example.com/\n\
+                 \x20 CALDAV_USERNAME              your user name there\n\
+                 \x20 CALDAV_PASSWORD              your password, or better an app password\n\
+                 \x20                              (or CALDAV_PASSWORD_FILE, a file that holds it)\n\
+                 \x20 CALDAV_EVALUATION_TIME_ZONE  your time zone, e.g. Europe/Berlin\n\
+                 or, for a folder of .ics files without a server: CALDAV_URL=file:///path/to/folder\n\
+                 To see what Kalends does: kalends demo"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Config {
+    /// Reads the environment.
+    pub(crate) fn read(environment: &Environment) -> Result<Self, ConfigError> {
+        let mut reader = Reader {
+            environment,
+            failures: Vec::new(),
+        };
+        let config = reader.config();
+        let mut failures = reader.failures;
+        failures.sort();
+        match config {
+            Some(config) if failures.is_empty() => Ok(config),
+            _ => Err(ConfigError {
+                failures,
+                empty: !environment.keys().any(|name| name.starts_with("CALDAV_")),
+            }),
+        }
+    }
+}
+
+struct Reader<'a> {
+    environment: &'a Environment,
+    failures: Vec<(&'static str, String)>,
+}
+
+impl Reader<'_> {
+    /// An unset and an empty variable are the same.
+    fn get(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    fn fail(&mut self, variable: &'static str, failure: impl Into<String>) {
+        self.failures.push((variable, failure.into()));
+    }
+
+    fn config(&mut self) -> Option<Config> {
+        let url = self.url();
+        let local = url.as_ref().is_some_and(|url| url.origin().scheme == "file");
+        let credential = self.credential(local);
+        let redirect_hosts = self.redirect_hosts(url.as_ref());
+        let calendar_hrefs = self.calendar_hrefs();
+        let evaluation_zone = self.evaluation_zone();
+        let naming = self.naming();
+        self.modes();
+        let name = |variable| self.get(variable).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let account = Settings {
+            redirect_hosts,
+            calendar_hrefs,
+            default_event_calendar: name("CALDAV_DEFAULT_EVENT_CALENDAR_NAME"),
+            default_todo_calendar: name("CALDAV_DEFAULT_TODO_CALENDAR_NAME"),
+            ..Settings::new(url?, credential?)
+        };
+        Some(Config {
+            account,
+            evaluation_zone,
+            naming,
+            ca_file: self.get("CALDAV_CA_FILE").map(PathBuf::from),
+        })
+    }
+
+    fn url(&mut self) -> Option<Href> {
+        const NAME: &str = "CALDAV_URL";
+        let Some(text) = self.get(NAME).map(str::to_owned) else {
+            self.fail(NAME, "is required: the URL of your CalDAV server, or file:///folder");
+            return None;
+        };
+        let lower = text.to_ascii_lowercase();
+        if ["%2e", "%2f", "%5c"].iter().any(|escape| lower.contains(escape)) {
+            self.fail(NAME, "must not contain an encoded dot, slash or backslash (%2e, %2f, %5c)");
+            return None;
+        }
+        let href = match Href::parse(&text) {
+            Ok(href) => href,
+            Err(fault) => {
+                self.fail(NAME, fault_text(fault));
+                return None;
+            }
+        };
+        let dots = href.path().split('/').any(|segment| matches!(segment, "." | ".."));
+        let canonical = href.as_str() == text || href.as_str().strip_suffix('/') == Some(&text);
+        if dots || !canonical {
+            let hint = if dots { String::new() } else { format!(": {href}") };
+            self.fail(NAME, format!("must be written in its canonical form{hint}"));
+            return None;
+        }
+        Some(href)
+    }
+
+    /// The value of a secret, from its variable or from the file that `*_FILE` names, whose last line end is not
+    /// part of it.
+    fn secret(&mut self, variable: &'static str, file_variable: &'static str) -> Option<Secret> {
+        let (value, path) = (self.get(variable).map(Secret::new), self.get(file_variable).map(PathBuf::from));
+        let Some(path) = path else { return value };
+        if value.is_some() {
+            self.fail(file_variable, format!("must not be set together with {variable}"));
+            return value;
+        }
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                let text = text.strip_suffix('\r').unwrap_or(text);
+                if text.is_empty() {
+                    self.fail(file_variable, "names a file that is empty");
+                }
+                Some(Secret::new(text)).filter(|_| !text.is_empty())
+            }
+            Err(error) => {
+                self.fail(file_variable, format!("names a file that cannot be read: {}", error.kind()));
+                None
+            }
+        }
+    }
+
+    fn credential(&mut self, local: bool) -> Option<Credential> {
+        let scheme = self.get("CALDAV_AUTH_SCHEME").unwrap_or("basic").to_owned();
+        let username = self.get("CALDAV_USERNAME").map(str::to_owned);
+        let password_set = self.get("CALDAV_PASSWORD").or(self.get("CALDAV_PASSWORD_FILE")).is_some();
+        if local {
+            for (set, variable) in [(username.is_some(), "CALDAV_USERNAME"), (password_set, "CALDAV_PASSWORD")] {
+                if set {
+                    self.fail(variable, "must not be set for a file: URL, which needs no credentials");
+                }
+            }
+            return Some(Credential::None);
+        }
+        let failures = self.failures.len();
+        if scheme != "oauth2" {
+            for variable in [
+                "CALDAV_OAUTH_TOKEN_ENDPOINT",
+                "CALDAV_OAUTH_CLIENT_ID",
+                "CALDAV_OAUTH_CLIENT_SECRET",
+                "CALDAV_OAUTH_REFRESH_TOKEN",
+            ] {
+                if self.get(variable).is_some() {
+                    self.fail(variable, "may be set only with CALDAV_AUTH_SCHEME=oauth2");
+                }
+            }
+        }
+        let credential = match scheme.as_str() {
+            "basic" => self.basic(username, password_set),
+            "bearer" => self.bearer(username, password_set),
+            "oauth2" => {
+                self.fail("CALDAV_AUTH_SCHEME", "oauth2 is not available yet: use basic with an app password, or bearer");
+                None
+            }
+            _ => {
+                self.fail("CALDAV_AUTH_SCHEME", "must be basic or bearer");
+                None
+            }
+        };
+        credential.filter(|_| self.failures.len() == failures)
+    }
+
+    fn basic(&mut self, username: Option<String>, password_set: bool) -> Option<Credential> {
+        if username.as_deref().is_none_or(|name| name.trim().is_empty()) {
+            self.fail("CALDAV_USERNAME", "is required for basic authentication");
+        }
+        if !password_set {
+            self.fail("CALDAV_PASSWORD", "is required for basic authentication (or CALDAV_PASSWORD_FILE)");
+        }
+        let password = self.secret("CALDAV_PASSWORD", "CALDAV_PASSWORD_FILE")?;
+        let credential = Credential::Basic {
+            username: username?,
+            password,
+        };
+        if credential.header().is_err() {
+            let text = "cannot be sent by basic authentication: no colon, and no control characters in it or the password";
+            self.fail("CALDAV_USERNAME", text);
+        }
+        Some(credential)
+    }
+
+    fn bearer(&mut self, username: Option<String>, password_set: bool) -> Option<Credential> {
+        if username.is_some() {
+            self.fail("CALDAV_USERNAME", "must not be set for bearer authentication");
+        }
+        if !password_set {
+            let text = "is required for bearer authentication: it is the token (or CALDAV_PASSWORD_FILE)";
+            self.fail("CALDAV_PASSWORD", text);
+        }
+        let credential = Credential::Bearer(self.secret("CALDAV_PASSWORD", "CALDAV_PASSWORD_FILE")?);
+        if credential.header().is_err() {
+            self.fail("CALDAV_PASSWORD", "must be visible ASCII characters only, since it is a bearer token");
+        }
+        Some(credential)
+    }
+
+    fn redirect_hosts(&mut self, url: Option<&Href>) -> Vec<RedirectHost> {
+        const NAME: &str = "CALDAV_REDIRECT_HOSTS";
+        let Some(text) = self.get(NAME).map(str::to_owned) else {
+            return Vec::new();
+        };
+        if url.is_some_and(|url| url.origin().scheme != "https") {
+            self.fail(NAME, "needs an https CALDAV_URL, since these hosts are sent the credentials");
+        }
+        let hosts: Vec<_> = text.split(',').map(|entry| RedirectHost::parse(entry.trim())).collect();
+        if hosts.contains(&None) {
+            self.fail(NAME, "must be a comma list of host.example or .suffix.example, without scheme, port or path");
+        }
+        hosts.into_iter().flatten().collect()
+    }
+
+    fn calendar_hrefs(&mut self) -> Vec<Href> {
+        const NAME: &str = "CALDAV_CALENDAR_HREFS";
+        let text = self.get(NAME).unwrap_or_default().to_owned();
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let hrefs: Result<Vec<_>, _> = entries.map(|entry| Href::parse(entry).map(|href| href.as_collection())).collect();
+        hrefs.unwrap_or_else(|fault| {
+            self.fail(NAME, format!("holds an entry that {}", fault_text(fault)));
+            Vec::new()
+        })
+    }
+
+    fn evaluation_zone(&mut self) -> Option<String> {
+        const NAME: &str = "CALDAV_EVALUATION_TIME_ZONE";
+        let name = self.get(NAME)?.to_owned();
+        match Zone::canonical_iana(&name) {
+            Some(exact) if exact == name => Some(name),
+            Some(exact) => {
+                self.fail(NAME, format!("must be spelled exactly: {exact}"));
+                None
+            }
+            None => {
+                self.fail(NAME, "must be an IANA time zone name, e.g. Europe/Berlin");
+                None
+            }
+        }
+    }
+
+    fn naming(&mut self) -> Naming {
+        match self.get("CALDAV_TOOL_NAMES") {
+            None | Some("underscore") => Naming::Underscore,
+            Some("dotted") => Naming::Dotted,
+            Some(_) => {
+                self.fail("CALDAV_TOOL_NAMES", "must be underscore or dotted");
+                Naming::Underscore
+            }
+        }
+    }
+
+    /// Variables that only have to be right, or absent, for the tools that there are.
+    fn modes(&mut self) {
+        let closed: [(&'static str, &[&str]); 3] = [
+            ("CALDAV_SCHEDULING_MODE", &["storage_only", "server_managed"]),
+            ("CALDAV_CONFIRMATION_POLICY", &["always", "destructive-scope", "never"]),
+            (
+                "CALDAV_INTEROPERABILITY_PROFILE",
+                &["radicale", "nextcloud", "radicale-3.7.8", "nextcloud-34.0.3"],
+            ),
+        ];
+        for (variable, allowed) in closed {
+            if self.get(variable).is_some_and(|value| !allowed.contains(&value)) {
+                self.fail(variable, format!("must be one of {}", allowed.join(", ")));
+            }
+        }
+        if self.get("CALDAV_TOOLSETS").is_some_and(|value| value.trim() != "semantic") {
+            self.fail("CALDAV_TOOLSETS", "must be semantic: planner and assistant are not available yet");
+        }
+        if self.get("CALDAV_EXPOSE_EXACT_TOOLS").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            self.fail("CALDAV_EXPOSE_EXACT_TOOLS", "cannot be true: the exact tools are not available yet");
+        }
+    }
+}
+
+fn fault_text(fault: HrefFault) -> &'static str {
+    match fault {
+        HrefFault::NotAbsolute => "must be an absolute URL, e.g. https://dav.example.com/",
+        HrefFault::SchemeUnsupported => "must be an http, https or file URL",
+        HrefFault::HasUserinfo => "must not hold a user name or password; use CALDAV_USERNAME and CALDAV_PASSWORD",
+        HrefFault::HasQueryOrFragment => "must not have a query or fragment",
+        HrefFault::Malformed => "is no URL",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    const BASIC: [(&str, &str); 3] = [
+        ("CALDAV_URL", "https://dav.example.com/"),
+        ("CALDAV_USERNAME", "ana"),
+        ("CALDAV_PASSWORD", "hunter2"),
+    ];
+
+    /// The variables that fail when these are set on top of [`BASIC`].
+    fn failing(pairs: &[(&str, &str)]) -> Vec<&'static str> {
+        let all = environment(&[&BASIC[..], pairs].concat());
+        let failures = Config::read(&all).err().map(|error| error.failures).unwrap_or_default();
+        failures.into_iter().map(|(variable, _)| variable).collect()
+    }
+
+    #[test]
+    fn each_wrong_value_names_its_variable() {
+        for (variable, value) in [
+            ("CALDAV_URL", ""),
+            ("CALDAV_URL", "dav.example.com"),
+            ("CALDAV_URL", "ftp://dav.example.com/"),
+            ("CALDAV_URL", "https://ana:x@dav.example.com/"),
+            ("CALDAV_URL", "https://dav.example.com/?a"),
+            ("CALDAV_URL", "https://dav.example.com/#a"),
+            ("CALDAV_URL", "https://dav.example.com/a%2Fb"),
+            ("CALDAV_URL", "https://DAV.example.com/"),
+            ("CALDAV_URL", "https://dav.example.com:443/"),
+            ("CALDAV_URL", "https://dav.example.com/a/../b"),
+            ("CALDAV_USERNAME", " "),
+            ("CALDAV_USERNAME", "a:b"),
+            ("CALDAV_PASSWORD", ""),
+            ("CALDAV_AUTH_SCHEME", "Basic"),
+            ("CALDAV_AUTH_SCHEME", "oauth2"),
+            ("CALDAV_OAUTH_CLIENT_ID", "x"),
+            ("CALDAV_REDIRECT_HOSTS", "localhost"),
+            ("CALDAV_REDIRECT_HOSTS", "a.example,,b.example"),
+            ("CALDAV_REDIRECT_HOSTS", "https://a.example"),
+            ("CALDAV_CALENDAR_HREFS", "/dav/a/"),
+            ("CALDAV_EVALUATION_TIME_ZONE", "europe/berlin"),
+            ("CALDAV_EVALUATION_TIME_ZONE", " Europe/Berlin"),
+            ("CALDAV_EVALUATION_TIME_ZONE", "Mars/Olympus"),
+            ("CALDAV_TOOL_NAMES", "Dotted"),
+            ("CALDAV_SCHEDULING_MODE", "Storage_only"),
+            ("CALDAV_CONFIRMATION_POLICY", "sometimes"),
+            ("CALDAV_INTEROPERABILITY_PROFILE", "sogo"),
+            ("CALDAV_TOOLSETS", "semantic,planner"),
+            ("CALDAV_EXPOSE_EXACT_TOOLS", "TRUE"),
+            ("CALDAV_PASSWORD_FILE", "/nonexistent"),
+        ] {
+            assert_eq!(failing(&[(variable, value)]), [variable], "{variable}={value}");
+        }
+        assert_eq!(failing(&[("CALDAV_AUTH_SCHEME", "bearer")]), ["CALDAV_USERNAME"]);
+        let token = [("CALDAV_AUTH_SCHEME", "bearer"), ("CALDAV_USERNAME", ""), ("CALDAV_PASSWORD", "a b")];
+        assert_eq!(failing(&token), ["CALDAV_PASSWORD"]);
+        let plain = [("CALDAV_URL", "http://dav.example.com/"), ("CALDAV_REDIRECT_HOSTS", "a.example")];
+        assert_eq!(failing(&plain), ["CALDAV_REDIRECT_HOSTS"]);
+        assert_eq!(failing(&[("CALDAV_URL", "file:///tmp/x")]), ["CALDAV_PASSWORD", "CALDAV_USERNAME"]);
+    }
+
+    #[test]
+    fn right_values_are_taken() {
+        for (variable, value) in [
+            ("CALDAV_URL", "https://dav.example.com"),
+            ("CALDAV_AUTH_SCHEME", ""),
+            ("CALDAV_EXPOSE_EXACT_TOOLS", "yes"),
+            ("CALDAV_TOOLSETS", "semantic"),
+            ("CALDAV_EVALUATION_TIME_ZONE", "Europe/Berlin"),
+            ("CALDAV_TASK_LISTS", "ignored"),
+        ] {
+            assert_eq!(failing(&[(variable, value)]), [""; 0], "{variable}={value}");
+        }
+        let config = Config::read(&environment(&[("CALDAV_URL", "file:///tmp/x")])).unwrap();
+        assert_eq!(config.account.credential, Credential::None);
+        let lists = [
+            ("CALDAV_CALENDAR_HREFS", " https://dav.example.com/a , ,https://dav.example.com/b/"),
+            ("CALDAV_REDIRECT_HOSTS", "p1.example.com,.example.net"),
+            ("CALDAV_DEFAULT_EVENT_CALENDAR_NAME", " Work "),
+        ];
+        let config = Config::read(&environment(&[&BASIC[..], &lists].concat())).unwrap();
+        assert_eq!(config.account.calendar_hrefs[0].as_str(), "https://dav.example.com/a/");
+        assert_eq!((config.account.calendar_hrefs.len(), config.account.redirect_hosts.len()), (2, 2));
+        assert_eq!(config.account.default_event_calendar.as_deref(), Some("Work"));
+    }
+
+    #[test]
+    fn all_failures_are_listed_one_a_line_without_a_secret() {
+        let bad = [("CALDAV_PASSWORD", "hunter2\n"), ("CALDAV_TOOL_NAMES", "x"), ("CALDAV_URL", "http://a:hunter2@b/")];
+        let error = Config::read(&environment(&[&BASIC[..], &bad].concat())).unwrap_err().to_string();
+        let lines: Vec<_> = error.lines().collect();
+        assert_eq!(lines[0], "CalDAV configuration error:");
+        assert_eq!(lines.len(), 4, "{error}");
+        assert!(lines[1..].iter().all(|line| line.starts_with("  - CALDAV_")));
+        assert!(!error.contains("hunter2"));
+        let config = Config::read(&environment(&BASIC)).unwrap();
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn an_empty_environment_says_what_to_set() {
+        let error = Config::read(&Environment::new()).unwrap_err().to_string();
+        for expected in ["  - CALDAV_URL is required", "CALDAV_PASSWORD_FILE", "file:///", "kalends demo"] {
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

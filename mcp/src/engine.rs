@@ -1,0 +1,101 @@
+//! The host that runs the account's operations: the network, or this process for a folder.
+
+use std::io;
+use std::sync::Arc;
+
+use kalends_core::account::Account;
+use kalends_core::env::Env;
+use kalends_core::href::Href;
+use kalends_core::operation::Operation;
+use kalends_core::outcome::{Code, Error, Outcome, Phase};
+use kalends_core::time::Moment;
+use kalends_local::Local;
+use kalends_tokio::{Options, Tokio};
+
+/// Runs operations of one account. Contacts and opens nothing before the first one.
+#[derive(Debug)]
+pub(crate) enum Engine {
+    /// Over the network.
+    Network(Tokio),
+    /// A folder.
+    Folder(Arc<Local>),
+}
+
+impl Engine {
+    /// A host for this URL.
+    ///
+    /// # Errors
+    /// The variable to blame, and why: a folder that cannot be made, or options that cannot be used.
+    pub(crate) fn new(url: &Href, options: Options) -> Result<Self, (&'static str, String)> {
+        if url.origin().scheme == "file" {
+            let path = folder(url).ok_or_else(|| ("CALDAV_URL", "names no folder".to_owned()))?;
+            let open = |error: io::Error| ("CALDAV_URL", format!("names a folder that cannot be used: {}", error.kind()));
+            return Local::folder(path).map(|local| Self::Folder(Arc::new(local))).map_err(open);
+        }
+        Tokio::new(options).map(Self::Network).map_err(|error| ("CALDAV_CA_FILE", format!("or a proxy variable: {error}")))
+    }
+
+    /// The host's clock and fresh entropy.
+    pub(crate) fn env(&self) -> Env {
+        match self {
+            Self::Network(tokio) => tokio.env(),
+            Self::Folder(local) => local.env(),
+        }
+    }
+
+    /// The host's monotonic clock.
+    pub(crate) fn now(&self) -> Moment {
+        self.env().now
+    }
+
+    /// Runs an operation to its outcome. On the network it is told to finish early when `canceled` resolves; a
+    /// folder answers at once, on a thread where it does not hold up other calls.
+    pub(crate) async fn run<O, T>(
+        &self,
+        operation: O,
+        account: &Arc<Account>,
+        canceled: impl Future<Output = ()>,
+    ) -> Outcome<T>
+    where
+        O: Operation<Outcome = Outcome<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self {
+            Self::Network(tokio) => tokio.run(operation, account, canceled).await,
+            Self::Folder(local) => {
+                let (local, account) = (Arc::clone(local), Arc::clone(account));
+                let work = tokio::task::spawn_blocking(move || local.run(operation, &account));
+                work.await.unwrap_or_else(|_| {
+                    let text = "The local account failed in an unexpected way. Nothing was changed by this read.";
+                    Err(Error::new(Code::UpstreamUnavailable, Phase::Execution, text))
+                })
+            }
+        }
+    }
+}
+
+/// The path of a `file` URL, percent-decoded (RFC 8089).
+fn folder(url: &Href) -> Option<std::path::PathBuf> {
+    let path = url.path();
+    let bytes = path.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match escape.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    let text = String::from_utf8(out).ok()?;
+    // `file:///C:/x` names `C:/x`.
+    let drive = |text: &str| text.as_bytes().get(2) == Some(&b':') && text.as_bytes()[1].is_ascii_alphabetic();
+    let text = if cfg!(windows) && drive(&text) { &text[1..] } else { &text };
+    Some(text.into())
+}

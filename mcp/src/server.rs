@@ -1,0 +1,320 @@
+//! The protocol side: the only module that names the SDK's types.
+//!
+//! One handler answers all five revisions. It is served without the SDK's opening handshake, because that ends the
+//! process on an early notification and never lets `initialize` follow a modern request; `transport::Gate` sees to
+//! it that each request names its revision or follows an `initialize`.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ContentBlock, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, ErrorData, GetExtensions, Implementation, InitializeRequestParams,
+    InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams, RequestId,
+    ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::Transport;
+use rmcp::{RoleServer, ServerHandler, serve_directly};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, watch};
+use tokio::task::JoinSet;
+
+use crate::catalog::{self, Naming, ToolSpec};
+use crate::json::Flaw;
+use crate::session::{Answer, Call, Session};
+use crate::transport::{Accepted, Gate, Line, Lines, MAX_LINE, Refusal};
+
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+const MODERN: &str = "2026-07-28";
+
+/// Serves a session over standard input and output, until the input ends.
+///
+/// # Errors
+/// If the service's task cannot be joined.
+pub(crate) async fn serve_stdio(session: Arc<Session>) -> io::Result<()> {
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    serve(session, input, output).await
+}
+
+/// Serves a session over any pair of streams.
+///
+/// # Errors
+/// If the service's task cannot be joined.
+pub(crate) async fn serve<R, W>(session: Arc<Session>, input: R, output: W) -> io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (closing, closed) = watch::channel(false);
+    let server = Server {
+        naming: session.naming(),
+        session,
+        closed,
+    };
+    let running = serve_directly(server, Pipes::new(input, output, closing), None);
+    running.waiting().await.map(drop).map_err(io::Error::other)
+}
+
+/// What the transport knows of a call beyond its parsed arguments.
+#[derive(Clone, Debug, Default)]
+struct Raw {
+    flaws: Vec<(String, Flaw)>,
+    octets: usize,
+}
+
+struct Server {
+    session: Arc<Session>,
+    naming: Naming,
+    /// True once the input has ended.
+    closed: watch::Receiver<bool>,
+}
+
+impl Server {
+    fn identity() -> Implementation {
+        let mut identity = Implementation::new("kalends", env!("CARGO_PKG_VERSION"));
+        identity.title = Some("Kalends: CalDAV calendars".into());
+        identity
+    }
+
+    /// `_meta` of a result: the server's identity where the revision wants it.
+    fn meta(context: &RequestContext<RoleServer>) -> Option<MetaObject> {
+        let modern = context.protocol_version().is_some_and(|version| version.as_str() >= MODERN);
+        modern.then(|| {
+            let mut meta = MetaObject::new();
+            meta.0.insert(SERVER_INFO.into(), json!(Self::identity()));
+            meta
+        })
+    }
+
+    fn tool(&self, spec: &ToolSpec) -> Tool {
+        let object = |value: &Value| Arc::new(value.as_object().cloned().unwrap_or_default());
+        let mut tool = Tool::new(spec.name(self.naming), spec.description, object(&spec.input))
+            .with_title(spec.title)
+            .with_raw_output_schema(object(&spec.output))
+            .with_annotations(
+                ToolAnnotations::with_title(spec.title)
+                    .read_only(true)
+                    .destructive(false)
+                    .idempotent(true)
+                    .open_world(true),
+            );
+        let mut meta = MetaObject::new();
+        meta.0.insert(catalog::CACHE_KEY.into(), json!({"ttlMs": spec.ttl_ms, "cacheScope": "private"}));
+        tool.meta = Some(meta);
+        tool
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Self::identity())
+            .with_instructions(catalog::instructions(self.naming))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        let mut agreed = request;
+        agreed.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(agreed);
+        Ok(result)
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+            .with_ttl_ms(catalog::LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            return Err(ErrorData::invalid_params("There is one page of tools only.", None));
+        }
+        let tools = catalog::tools().iter().map(|spec| self.tool(spec)).collect();
+        let mut result = ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(catalog::LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private);
+        result.meta = Self::meta(&context);
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(spec) = catalog::find(&request.name) else {
+            let known: Vec<_> = catalog::tools().iter().map(|spec| spec.name(self.naming)).collect();
+            let text = format!("Unknown tool. There are: {}", known.join(", "));
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let raw = context.extensions.remove::<Raw>().unwrap_or_default();
+        let mut closed = self.closed.clone();
+        let token = context.ct.clone();
+        let call = Call {
+            spec,
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
+            flaws: raw.flaws,
+            octets: raw.octets,
+        };
+        let canceled = async move {
+            tokio::select! {
+                () = token.cancelled() => {}
+                // An error means that the transport is gone.
+                _ = closed.wait_for(|closed| *closed) => {}
+            }
+        };
+        // In a task of its own, so that a panic ends this call and nothing else.
+        let task = tokio::spawn(Arc::clone(&self.session).answer(call, canceled));
+        let answer = task.await.unwrap_or_else(|_| Answer::broken());
+        let content = vec![ContentBlock::text(answer.text)];
+        let mut result = if answer.is_error {
+            CallToolResult::error(content)
+        } else {
+            CallToolResult::success(content)
+        };
+        result.structured_content = answer.structured;
+        result.meta = Self::meta(&context);
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method comes here when its params do not fit.
+        if matches!(request.method.as_str(), "initialize" | "ping" | "server/discover" | "tools/list" | "tools/call") {
+            let text = format!("Invalid params for {}", request.method);
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+    }
+}
+
+/// Lines in, lines out.
+struct Pipes<R, W> {
+    lines: Lines<R>,
+    gate: Gate,
+    output: Arc<Mutex<W>>,
+    rejections: JoinSet<io::Result<()>>,
+    closing: watch::Sender<bool>,
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Pipes<R, W> {
+    fn new(input: R, output: W, closing: watch::Sender<bool>) -> Self {
+        Self {
+            lines: Lines::new(input, MAX_LINE),
+            gate: Gate::default(),
+            output: Arc::new(Mutex::new(output)),
+            rejections: JoinSet::new(),
+            closing,
+        }
+    }
+
+    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let line = serde_json::to_vec(message);
+        let output = Arc::clone(&self.output);
+        async move {
+            let mut line = line?;
+            line.push(b'\n');
+            let mut output = output.lock().await;
+            output.write_all(&line).await?;
+            output.flush().await
+        }
+    }
+
+    fn reject(&mut self, id: Option<Value>, code: Refusal, text: String) {
+        let id = id.and_then(|id| match id {
+            Value::String(text) => Some(RequestId::String(text.into())),
+            other => other.as_i64().map(RequestId::Number),
+        });
+        let error = ErrorData::new(ErrorCode(code as i32), text, None);
+        let write = self.write(&JsonRpcMessage::error(error, id));
+        // Not awaited here: `receive` may be dropped at an await, and half a line must never be written.
+        self.rejections.spawn(write);
+        while self.rejections.try_join_next().is_some() {}
+    }
+
+    fn message(&mut self, line: &[u8]) -> Option<ClientJsonRpcMessage> {
+        let (value, flaws) = match self.gate.accept(line) {
+            Accepted::Message { value, flaws } => (value, flaws),
+            Accepted::Ignore => return None,
+            Accepted::Reject { id, code, text } => {
+                self.reject(id, code, text);
+                return None;
+            }
+        };
+        let id = value.get("id").cloned();
+        let is_request = id.is_some() && value.get("method").is_some();
+        match serde_json::from_value::<ClientJsonRpcMessage>(value) {
+            Ok(JsonRpcMessage::Request(mut request)) => {
+                let raw = Raw {
+                    flaws,
+                    octets: line.len(),
+                };
+                request.request.extensions_mut().insert(raw);
+                Some(JsonRpcMessage::Request(request))
+            }
+            Ok(message) => Some(message),
+            Err(_) if is_request => {
+                self.reject(id, Refusal::InvalidRequest, "Invalid Request".into());
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Pipes<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn name() -> Cow<'static, str> {
+        "stdio".into()
+    }
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.write(&message)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            match self.lines.next().await {
+                Ok(Line::Text(line)) => {
+                    if let Some(message) = self.message(&line) {
+                        return Some(message);
+                    }
+                }
+                Ok(Line::TooLong) => {
+                    let text = format!("Invalid Request: a line may be {MAX_LINE} bytes long at most");
+                    self.reject(None, Refusal::InvalidRequest, text);
+                }
+                Ok(Line::End) | Err(_) => {
+                    self.closing.send_replace(true);
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        while self.rejections.join_next().await.is_some() {}
+        Ok(())
+    }
+}

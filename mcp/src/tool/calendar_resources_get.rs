@@ -1,0 +1,19 @@
+//! `calendar_resources_get`: one resource by its href.
+
+use kalends_core::ops::get_resource::GetResource;
+use kalends_core::outcome::Outcome;
+use serde_json::{Value, json};
+
+use crate::session::Session;
+use crate::tool::compact::{self, Detail};
+
+/// Answers a call whose arguments fit the schema.
+pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+    let href = arguments["href"].as_str().unwrap_or_default().to_owned();
+    let resource = session.engine.run(GetResource { href }, &session.account, canceled).await?;
+    let mut snapshot = compact::full(&resource);
+    if Detail::of(arguments) == Detail::Compact {
+        compact::snapshot(&mut snapshot);
+    }
+    Ok(json!({"outcome": "success", "snapshot": snapshot}))
+}

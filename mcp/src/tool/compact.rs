@@ -1,0 +1,176 @@
+//! `detail: compact`: the full result with members left out. Nothing is renamed or moved.
+//!
+//! **A snapshot** (`calendar_resources_get`) is without
+//! * `calendarProperties`, and `originalSlice` anywhere but in an opaque projection, whose properties are all there is;
+//! * `calendar`, which is the href without its last segment;
+//! * `resourceRevision` beside an `entityRevision`;
+//! * what is empty: `diagnostics`, and the lists of a `recurrenceSet` and its overrides;
+//! * `rawValue` where it is `kind` in upper case.
+//!
+//! **An occurrence row** is further without
+//! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
+//!   away; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
+//!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
+//!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
+//! * of `entityRevision`: `entityKind`, which is `projection.kind`, and `entityUid` where it is the file name of the
+//!   href without `.ics`;
+//! * `recurrenceIdentity` of what does not recur, and its `value` where it equals `effectiveStart`;
+//! * of `timing`: everything but `effectiveStart`; `effectiveEnd`, or `effectiveDuration` where the end is only told
+//!   by a length; and `evaluatedStartUtc` where `effectiveStart` is in another zone than the evaluation zone. What is
+//!   left out follows from these and from `temporalEvaluationContext`;
+//! * of times: `kind`, which their form shows (ten characters are a day, `Z` is UTC, a `timeZoneId` a zone, nothing
+//!   is floating), and the `timeZoneId` of an end that is that of the start. A `recurrenceIdentity` keeps both, since
+//!   it is sent back.
+//!
+//! **A page** is without empty `diagnostics`.
+
+use kalends_core::ical::expand::Instance;
+use kalends_core::ical::value::Temporal;
+use kalends_core::resource::Resource;
+use serde_json::{Map, Value, json};
+
+/// How much a result shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// See the [module](self).
+    Compact,
+    /// The shape of the contract.
+    Full,
+}
+
+impl Detail {
+    /// What checked arguments ask for.
+    pub(crate) fn of(arguments: &Value) -> Self {
+        if arguments["detail"] == "full" { Self::Full } else { Self::Compact }
+    }
+}
+
+/// A resource in the shape of the contract. Without a strong Entity Tag it still says where it is.
+pub(crate) fn full(resource: &Resource) -> Value {
+    let mut snapshot = json!(resource);
+    if resource.resource_revision().is_none() {
+        snapshot["resourceRevision"] = json!({"href": resource.href});
+    }
+    snapshot
+}
+
+/// Makes a full snapshot compact.
+pub(crate) fn snapshot(snapshot: &mut Value) {
+    let Value::Object(members) = snapshot else { return };
+    members.remove("calendarProperties");
+    members.remove("calendar");
+    if members.contains_key("entityRevision") {
+        members.remove("resourceRevision");
+    }
+    drop_empty(members, &["diagnostics"]);
+    if let Some(projection) = members.get_mut("projection")
+        && projection["kind"] != "opaque"
+    {
+        plain(projection);
+    }
+}
+
+/// One occurrence, compact.
+pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) -> Value {
+    let entity = &resource.entity;
+    let mut fields = json!(entity.occurrence_fields(instance));
+    plain(&mut fields);
+    if let Value::Object(fields) = &mut fields {
+        for member in ["description", "start", "end", "due", "duration", "recurrenceSet", "structuredData"] {
+            fields.remove(member);
+        }
+        for (member, default) in [("transparency", "opaque"), ("classification", "public")] {
+            if fields.get(member).is_some_and(|value| value["kind"] == default) {
+                fields.remove(member);
+            }
+        }
+        if fields.get("priority").is_some_and(|value| value == 0) {
+            fields.remove("priority");
+        }
+    }
+    let mut snapshot = Map::new();
+    let mut projection = json!({"kind": entity.kind(), "fields": fields});
+    if let Some(revision) = resource.entity_revision() {
+        let mut address = json!({"href": revision.href, "entityTag": revision.entity_tag});
+        let file = resource.href.last_segment();
+        if file.as_deref().and_then(|file| file.strip_suffix(".ics")) != Some(revision.entity_uid) {
+            address["entityUid"] = json!(revision.entity_uid);
+        }
+        snapshot.insert("entityRevision".into(), address);
+    } else {
+        projection["uid"] = json!(entity.uid());
+        snapshot.insert("resourceRevision".into(), json!({"href": resource.href}));
+    }
+    snapshot.insert("projection".into(), projection);
+    snapshot.insert("diagnostics".into(), json!(resource.diagnostics()));
+    drop_empty(&mut snapshot, &["diagnostics"]);
+    let mut row = json!({"snapshot": snapshot, "timing": timing(instance, evaluation)});
+    if entity.is_recurring() {
+        let moved = instance.identity != instance.start;
+        row["recurrenceIdentity"] = if moved { json!({"value": instance.identity}) } else { json!({}) };
+    }
+    row
+}
+
+fn timing(instance: &Instance, evaluation: &str) -> Value {
+    let start = &instance.start;
+    let mut timing = json!({"effectiveStart": time(start, None)});
+    match (&instance.end, &instance.duration) {
+        (Some(end), _) => timing["effectiveEnd"] = time(end, Some(start)),
+        (None, Some(duration)) => timing["effectiveDuration"] = json!(duration.to_string()),
+        (None, None) => {}
+    }
+    if matches!(start, Temporal::Zoned(_, zone) if **zone != *evaluation) {
+        timing["evaluatedStartUtc"] = json!({"value": super::calendar_occurrences_query::utc(instance.from)});
+    }
+    timing
+}
+
+/// A time without its kind, and without its zone if that is the one of `beside`.
+fn time(time: &Temporal, beside: Option<&Temporal>) -> Value {
+    let mut value = json!(time);
+    if let (Value::Object(members), Some(shown)) = (&mut value, shows_kind(time, beside)) {
+        members.remove("kind");
+        if !shown {
+            members.remove("timeZoneId");
+        }
+    }
+    value
+}
+
+/// Whether the zone has to be shown for the form to tell the kind; `None` if only `kind` tells.
+fn shows_kind(time: &Temporal, beside: Option<&Temporal>) -> Option<bool> {
+    match (time, beside) {
+        (Temporal::Zoned(_, zone), Some(Temporal::Zoned(_, other))) => Some(zone != other),
+        // Without a zone it would be read in the zone of the start.
+        (Temporal::Floating(_), Some(Temporal::Zoned(..))) => None,
+        _ => Some(true),
+    }
+}
+
+/// Leaves out what is raw or empty, at any depth.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        Value::Object(members) => {
+            members.remove("originalSlice");
+            if let (Some(Value::String(kind)), Some(Value::String(raw))) = (members.get("kind"), members.get("rawValue"))
+                && *raw == kind.replace('_', "-").to_ascii_uppercase()
+            {
+                members.remove("rawValue");
+            }
+            members.values_mut().for_each(plain);
+            drop_empty(members, &["rrules", "rdates", "exdates", "overrides", "categories"]);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Leaves out the members named that are empty arrays.
+pub(crate) fn drop_empty(members: &mut Map<String, Value>, names: &[&str]) {
+    for name in names {
+        if members.get(*name).and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            members.remove(*name);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! A simulated CalDAV server: an honest one in memory, and around it every fault that the explorer chooses.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER};
+use kalends_core::machine::{BodyLimit, Effect, Exchange, Failure, FailureKind, Moment, Reply, Sent};
+use kalends_local::Local;
+
+use crate::explore::Choices;
+use crate::host::World;
+
+/// The host of the account.
+pub const HOME: &str = "dav.example";
+/// A host that the user allowed.
+pub const ALLOWED: &str = "p1.dav.example";
+/// A host that nobody allowed.
+pub const FOREIGN: &str = "evil.example";
+
+/// One way to misbehave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The connection is refused.
+    Refused,
+    /// The certificate is wrong.
+    Untrusted,
+    /// The request was read and no answer comes.
+    Dropped,
+    /// The answer breaks off in its body.
+    CutBody,
+    /// The body is larger than may come back.
+    TooLarge,
+    /// No answer before the deadline.
+    Slow,
+    /// A status without a body.
+    Status(u16),
+    /// 429 with a long `Retry-After`.
+    LeaveMeAlone,
+    /// 503 with a short `Retry-After`.
+    OneMoment,
+    /// 200 with an HTML page.
+    Html,
+    /// 207 with a warning before the XML.
+    Warning,
+    /// 207 whose XML breaks off.
+    CutXml,
+    /// 207 without any response.
+    Nothing,
+    /// A redirect to an allowed host, where the same is found.
+    RedirectInside,
+    /// A redirect to a host that nobody allowed.
+    RedirectOutside,
+    /// A redirect to the same place without encryption.
+    RedirectDown,
+    /// A redirect to itself.
+    RedirectCircle,
+    /// A redirect that wants another method.
+    SeeOther,
+}
+
+/// Every fault that a read can meet.
+pub const FAULTS: [Fault; 27] = [
+    Fault::Refused,
+    Fault::Untrusted,
+    Fault::Dropped,
+    Fault::CutBody,
+    Fault::TooLarge,
+    Fault::Slow,
+    Fault::Status(400),
+    Fault::Status(401),
+    Fault::Status(403),
+    Fault::Status(404),
+    Fault::Status(405),
+    Fault::Status(429),
+    Fault::Status(500),
+    Fault::Status(501),
+    Fault::Status(503),
+    Fault::Status(507),
+    Fault::LeaveMeAlone,
+    Fault::OneMoment,
+    Fault::Html,
+    Fault::Warning,
+    Fault::CutXml,
+    Fault::Nothing,
+    Fault::RedirectInside,
+    Fault::RedirectOutside,
+    Fault::RedirectDown,
+    Fault::RedirectCircle,
+    Fault::SeeOther,
+];
+
+/// An honest server with as many faults as it has left, at places that the explorer chooses.
+pub struct Simulated {
+    /// The path taken.
+    pub choices: Choices,
+    /// What was asked, as `METHOD host/path`.
+    pub log: Vec<String>,
+    /// What went wrong, in order.
+    pub faults: Vec<Fault>,
+    now: Moment,
+    honest: Local,
+    left: usize,
+    blocked: bool,
+    max_requests: usize,
+}
+
+impl std::fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulated")
+            .field("log", &self.log)
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long an answer takes.
+const LATENCY: Duration = Duration::from_millis(100);
+
+impl Simulated {
+    /// A server that misbehaves `faults` times at most, and fails the test after `max_requests`.
+    #[must_use]
+    pub fn new(choices: Choices, honest: Local, faults: usize, max_requests: usize) -> Self {
+        let (log, done) = (Vec::new(), Vec::new());
+        Self {
+            choices,
+            log,
+            faults: done,
+            now: Moment::ZERO,
+            honest,
+            left: faults,
+            blocked: false,
+            max_requests,
+        }
+    }
+
+    fn promises(&mut self, exchange: &Exchange) {
+        let request = &exchange.request;
+        let host = request.uri().host().expect("absolute").to_owned();
+        self.log
+            .push(format!("{} {host}{}", request.method(), request.uri().path()));
+        assert_ne!(
+            host, FOREIGN,
+            "a host was contacted that nobody allowed: {:?}",
+            self.log
+        );
+        assert_eq!(
+            request.uri().scheme_str(),
+            Some("https"),
+            "the request goes without encryption: {:?}",
+            self.log
+        );
+        assert!(
+            request.headers()[AUTHORIZATION].is_sensitive(),
+            "the credential may be logged"
+        );
+        assert!(
+            request
+                .headers()
+                .get(COOKIE)
+                .is_none_or(http::HeaderValue::is_sensitive)
+        );
+        assert!(
+            matches!(request.method().as_str(), "PROPFIND" | "REPORT" | "GET"),
+            "a read sends a write: {:?}",
+            self.log
+        );
+        assert_eq!(exchange.effect, Effect::Read);
+        assert!(matches!(exchange.body, BodyLimit::Bytes(_)));
+        assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);
+        assert!(self.now < exchange.deadline, "sent after its own deadline");
+        assert!(
+            !self.blocked,
+            "asked although the server wants to be left alone: {:?}",
+            self.log
+        );
+    }
+
+    fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
+        self.honest.answer(exchange.request.clone())
+    }
+
+    fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
+        let failure = |sent, kind| Err(Failure { sent, kind });
+        let path = exchange.request.uri().path();
+        let moved = |status: u16, target: String| {
+            Ok(Response::builder()
+                .status(status)
+                .header(LOCATION, target)
+                .body(Bytes::new())
+                .expect("valid"))
+        };
+        let page = |status: u16, media: &str, body: &'static str| {
+            Ok(Response::builder()
+                .status(status)
+                .header(CONTENT_TYPE, media)
+                .body(Bytes::from_static(body.as_bytes()))
+                .expect("valid"))
+        };
+        match fault {
+            Fault::Refused => failure(Sent::No, FailureKind::Unreachable),
+            Fault::Untrusted => failure(Sent::No, FailureKind::Untrusted),
+            Fault::Dropped | Fault::CutBody => failure(Sent::Maybe, FailureKind::Broken),
+            Fault::TooLarge => failure(Sent::Maybe, FailureKind::TooLarge),
+            Fault::Slow => {
+                self.now = exchange.deadline;
+                failure(Sent::Maybe, FailureKind::TimedOut)
+            }
+            Fault::Status(status) => Ok(Response::builder().status(status).body(Bytes::new()).expect("valid")),
+            Fault::LeaveMeAlone => {
+                self.blocked = true;
+                Ok(Response::builder()
+                    .status(429)
+                    .header(RETRY_AFTER, "300")
+                    .body(Bytes::from_static(b"<html>"))
+                    .expect("valid"))
+            }
+            Fault::OneMoment => Ok(Response::builder()
+                .status(503)
+                .header(RETRY_AFTER, "1")
+                .body(Bytes::new())
+                .expect("valid")),
+            Fault::Html => page(200, "text/html", "<html><body>Welcome</body></html>"),
+            Fault::Warning => page(
+                207,
+                "application/xml",
+                "Warning: x in y.php\n<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"/>",
+            ),
+            Fault::CutXml => {
+                let mut response = self.honest(exchange);
+                let half = response.body().len() / 2;
+                response.body_mut().truncate(half);
+                Ok(response)
+            }
+            Fault::Nothing => page(207, "application/xml", "<D:multistatus xmlns:D=\"DAV:\"/>"),
+            Fault::RedirectInside => moved(307, format!("https://{ALLOWED}{path}")),
+            Fault::RedirectOutside => moved(301, format!("https://{FOREIGN}{path}")),
+            Fault::RedirectDown => moved(301, format!("http://{HOME}{path}")),
+            Fault::RedirectCircle => moved(302, path.to_owned()),
+            Fault::SeeOther => moved(303, path.to_owned()),
+        }
+    }
+}
+
+impl World for Simulated {
+    fn now(&self) -> Moment {
+        self.now
+    }
+
+    fn advance(&mut self, to: Moment) {
+        self.now = self.now.max(to);
+    }
+
+    fn answer(&mut self, exchange: &Exchange) -> Reply {
+        self.promises(exchange);
+        self.now = self.now + LATENCY;
+        let chosen = if self.left == 0 {
+            0
+        } else {
+            self.choices.pick(FAULTS.len() + 1)
+        };
+        let response = if chosen == 0 {
+            self.honest(exchange)
+        } else {
+            self.left -= 1;
+            let fault = FAULTS[chosen - 1];
+            self.faults.push(fault);
+            self.misbehave(fault, exchange)?
+        };
+        let BodyLimit::Bytes(limit) = exchange.body else {
+            return Ok(response);
+        };
+        if response.body().len() > limit {
+            return Err(Failure {
+                sent: Sent::Maybe,
+                kind: FailureKind::TooLarge,
+            });
+        }
+        Ok(response)
+    }
+
+    fn choose(&mut self, open: usize) -> usize {
+        self.choices.pick(open)
+    }
+}
