@@ -1,4 +1,5 @@
 //! A CalDAV client core that does no I/O.
+
 pub mod account;
 pub mod calendar;
 pub mod dav;

@@ -1,29 +1,11 @@
 //! The recurrence vectors of `tests/data`: published by RFC 5545, libical, ical.js, dateutil and ical-rs.
 
-use std::path::Path;
+mod vector_file;
 
 use jiff::civil::DateTime;
 use kalends_core::ical::recur::{Occurrences, Rule, RuleFault, Steps, civil_second, date_time};
 use serde_json::Value;
-
-fn vectors(section: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/recurrence-vectors.json");
-    let text = std::fs::read_to_string(path).expect("the vectors are part of the project");
-    let all: Value = serde_json::from_str(&text).expect("the vectors are JSON");
-    all[section].as_array().expect("a section is a list").clone()
-}
-
-fn text<'a>(vector: &'a Value, field: &str) -> &'a str {
-    vector[field].as_str().unwrap_or_default()
-}
-
-fn list(value: &Value) -> Vec<String> {
-    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    items
-        .iter()
-        .map(|item| item.as_str().expect("a list of texts").to_owned())
-        .collect()
-}
+use vector_file::{list, text, vectors};
 
 /// `YYYYMMDD` or `YYYYMMDDTHHMMSS` with or without Z, as local seconds.
 fn local(text: &str) -> i64 {
@@ -208,19 +190,17 @@ fn hostile_rules_cost_few_steps() {
     for vector in vectors("hostile") {
         count += 1;
         let (rule, start) = (text(&vector, "rule"), text(&vector, "dtstart"));
-        match &vector["expect"] {
-            Value::Array(_) => {
-                let expected = list(&vector["expect"]);
-                let most = expected.len().max(1) + usize::from(start.starts_with("9999"));
-                let (found, steps) = expand(rule, start, most);
-                assert_eq!(found.as_ref(), Ok(&expected), "{rule}");
-                assert!(steps < 10_000, "{rule}: {steps} steps");
-            }
-            _ if rule.ends_with("BYSECOND=60") => {
-                let (found, _) = expand(rule, start, 1);
-                assert_eq!(found, Ok(vec!["20240101T090059".to_owned()]), "clamped to 59");
-            }
-            _ => assert!(matches!(Rule::parse(rule), Err(RuleFault::Value(_))), "{rule}"),
+        if vector["expect"].is_array() {
+            let expected = list(&vector["expect"]);
+            let most = expected.len().max(1) + usize::from(start.starts_with("9999"));
+            let (found, steps) = expand(rule, start, most);
+            assert_eq!(found.as_ref(), Ok(&expected), "{rule}");
+            assert!(steps < 10_000, "{rule}: {steps} steps");
+        } else if rule.ends_with("BYSECOND=60") {
+            let (found, _) = expand(rule, start, 1);
+            assert_eq!(found, Ok(vec!["20240101T090059".to_owned()]), "clamped to 59");
+        } else {
+            assert!(matches!(Rule::parse(rule), Err(RuleFault::Value(_))), "{rule}");
         }
     }
     assert_eq!(count, 11);

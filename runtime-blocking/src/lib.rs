@@ -9,6 +9,7 @@
 //! | connections | kept alive for reads; a write opens its own |
 //! | trust | the platform's certificate authorities (`SSL_CERT_FILE` and `SSL_CERT_DIR` come first where set), and those of [`Options::ca_file`] |
 //! | proxies | [`Options::proxy`]: HTTP proxies, by `CONNECT` |
+//! | a body without a length | ends where its connection ends, even if that was cut: the library does not tell |
 //! | cookies, redirects, retries, credentials | none: they are the machine's business |
 
 mod connect;

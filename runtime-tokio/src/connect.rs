@@ -154,7 +154,12 @@ fn proxies(proxy: &Proxy) -> Result<Matcher, SetupError> {
             builder.all(url.clone())
         };
     }
-    Ok(builder.no(proxy.no.clone().unwrap_or_default()).build())
+    let no = proxy.no.as_deref().unwrap_or_default();
+    if no.split(',').any(|host| host.trim() == "*") {
+        // The matcher takes this for all names, but not for addresses.
+        return Ok(Matcher::builder().build());
+    }
+    Ok(builder.no(no).build())
 }
 
 /// Whom to trust. The platform's store is read with the first `https` exchange, off the async threads.

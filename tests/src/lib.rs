@@ -1,11 +1,11 @@
 //! The test kit: what a hostile server may do, enumerated, and machines driven through it without a socket.
 //!
+//! * [`conformance`]: what every host must do
 //! * [`explore`]: visits every path through a tree of choices
 //! * [`host`]: drives machines: one exchange at a time, in any order, cancelling anywhere
 //! * [`world`]: a simulated CalDAV server that misbehaves as the explorer chooses
 
+pub mod conformance;
 pub mod explore;
 pub mod host;
 pub mod world;
-//! The test kit of Kalends.
-pub mod conformance;

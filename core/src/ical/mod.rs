@@ -9,6 +9,7 @@
 
 pub mod document;
 pub mod duration;
+pub mod expand;
 mod gregorian;
 mod line;
 pub mod recur;

@@ -7,12 +7,14 @@ mod cases;
 mod tls;
 
 use std::future::pending;
+use std::sync::Mutex;
+use std::sync::mpsc::Sender;
 
 use kalends_blocking::Blocking;
 use kalends_core::env::Env;
-use kalends_core::machine::Reply;
-use kalends_core::time::Utc;
-use kalends_tests::conformance::Script;
+use kalends_core::machine::{ExchangeId, Machine, Mutation, Reply, Step};
+use kalends_core::time::{Moment, Utc};
+use kalends_tests::conformance::{Ask, Script, Server, respond};
 use kalends_tokio::Tokio;
 
 /// Runs a script to its end.
@@ -99,6 +101,54 @@ fn blocking_keeps_the_contract() {
 fn a_host_of_another_runtime_keeps_the_contract() {
     let host = |script| async_std::task::block_on(async_std_host::drive(script));
     cases::conformance(&host, ASYNC_STD);
+}
+
+/// Answers a write only after the machine was told to finish early, so that only a host that goes on hears it.
+#[test]
+fn tokio_hears_an_open_write_out() {
+    let (cancel, canceled) = tokio::sync::oneshot::channel();
+    let (allow, allowed) = std::sync::mpsc::channel();
+    let signals = Mutex::new(Some((cancel, allowed)));
+    let server = Server::start(move |_, wire| {
+        let (cancel, allowed) = signals.lock().unwrap().take().unwrap();
+        cancel.send(()).unwrap();
+        allowed.recv().map_err(std::io::Error::other)?;
+        respond(wire, "201 Created", b"")
+    });
+    let host = Tokio::new(kalends_tokio::Options::default()).unwrap();
+    let machine = Canceled {
+        script: Script::at_once([Ask::write("PUT", &server.uri("/"))]),
+        allow,
+    };
+    let canceled = async { canceled.await.unwrap() };
+    let replies = current_thread().block_on(host.drive(machine, canceled));
+    assert_eq!(replies[0].as_ref().unwrap().status(), 201);
+}
+
+/// A script that tells when it is canceled, and goes on.
+struct Canceled {
+    script: Script,
+    allow: Sender<()>,
+}
+
+impl Machine for Canceled {
+    type Output = Vec<Reply>;
+
+    fn step(&mut self, now: Moment) -> Step<Vec<Reply>> {
+        self.script.step(now)
+    }
+
+    fn receive(&mut self, id: ExchangeId, reply: Reply) {
+        self.script.receive(id, reply);
+    }
+
+    fn cancel(&mut self) {
+        self.allow.send(()).unwrap();
+    }
+
+    fn mutation(&self) -> Mutation {
+        self.script.mutation()
+    }
 }
 
 #[test]
