@@ -211,6 +211,7 @@ fn names_without_a_definition() {
             "external America/New_York",
         ),
         ("/softwarestudio.org/Tzfile/UTC", "external UTC"),
+        ("/citadel.org/20260108_1/Asia/Singapore", "external Asia/Singapore"),
         ("/Europe/Stockholm", "external Europe/Stockholm"),
         ("posix/Europe/Vaduz", "external Europe/Vaduz"),
         ("America-Chicago", "external America/Chicago"),
