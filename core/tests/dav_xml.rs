@@ -218,18 +218,21 @@ fn requests_name_what_they_ask_for() {
 
 /// Hrefs as a server reads them from a multiget.
 fn hrefs(body: &[u8]) -> Vec<String> {
-    let mut xml = Reader::new(body, None, Limits::default()).unwrap();
-    assert_eq!(xml.root(), Ok(Name::CalendarMultiget));
-    let mut hrefs = Vec::new();
-    while let Some(name) = xml.child().unwrap() {
-        if name == Name::Href {
-            hrefs.push(xml.text().unwrap())
-        } else {
-            xml.skip().unwrap()
+    let read = || -> Result<_, XmlFault> {
+        let mut xml = Reader::new(body, None, Limits::default())?;
+        assert_eq!(xml.root()?, Name::CalendarMultiget);
+        let mut hrefs = Vec::new();
+        while let Some(name) = xml.child()? {
+            if name == Name::Href {
+                hrefs.push(xml.text()?);
+            } else {
+                xml.skip()?;
+            }
         }
-    }
-    xml.finish().unwrap();
-    hrefs
+        xml.finish()?;
+        Ok(hrefs)
+    };
+    read().expect("what the writer writes is a document")
 }
 
 #[test]
