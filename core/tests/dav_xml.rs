@@ -81,7 +81,8 @@ fn what_is_broken_or_dangerous_is_refused() {
         ("<a>text</a", Truncated),
         ("<a><![CDATA[x</a>", Truncated),
         ("<b:a/>", UndeclaredPrefix),
-        ("<a><c xmlns:b='x'/><b:c/></a>", UndeclaredPrefix),
+        ("<a><c xmlns:b='x' xmlns:d='x'/><b:c/></a>", UndeclaredPrefix),
+        ("<a><c xmlns:b='x' xmlns:d='x'/><d:c/></a>", UndeclaredPrefix),
     ] {
         assert_eq!(plain(body), Err(fault), "{body}");
     }
@@ -182,7 +183,8 @@ fn every_bound_holds_at_n_and_fails_at_n_plus_one() {
 
 #[test]
 fn declarations_end_with_their_element() {
-    let body = b"<a xmlns='DAV:'><b xmlns='urn:ietf:params:xml:ns:caldav'><calendar/></b><calendar/><prop/></a>";
+    let body = b"<a xmlns='DAV:'><b xmlns='urn:ietf:params:xml:ns:caldav' xmlns:x='y'><calendar/></b>\
+                 <calendar/><prop/></a>";
     let mut xml = Reader::new(body, None, Limits::default()).unwrap();
     assert_eq!(xml.root(), Ok(Name::Unknown));
     assert_eq!(
