@@ -11,6 +11,8 @@ pub mod ical;
 pub mod ledger;
 pub mod machine;
 pub mod operation;
+pub mod ops;
 pub mod outcome;
 pub mod query;
+pub mod resource;
 pub mod time;
