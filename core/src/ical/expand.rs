@@ -142,6 +142,8 @@ pub enum Unevaluable {
     Rule(RuleFault),
     /// RANGE=THISANDPRIOR. [`SeriesOverride`] cannot hold it: who reads the component reports it.
     ThisAndPrior,
+    /// A part of the recurrence set cannot be read, or is an EXRULE. Who reads the component reports it.
+    Unreadable,
     /// An RDATE is a day in a series with times, or the reverse.
     DateType,
     /// The budget of work is used up.
@@ -168,6 +170,7 @@ impl fmt::Display for Unevaluable {
             Self::Zone(tzid) => write!(out, "the time zone {tzid:?} cannot be resolved"),
             Self::Rule(fault) => fault.fmt(out),
             Self::ThisAndPrior => out.write_str("RANGE=THISANDPRIOR is not supported"),
+            Self::Unreadable => out.write_str("a part of the recurrence set cannot be read"),
             Self::DateType => out.write_str("an RDATE is a day where the start has a time, or the reverse"),
             Self::Steps(fault) => fault.fmt(out),
             Self::Occurrences => write!(out, "more than {MAX_OCCURRENCES} occurrences in the window"),

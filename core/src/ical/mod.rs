@@ -7,12 +7,23 @@
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones
 //! * [`project`]: the typed Event and To-do of the results
 
+pub mod completion;
 pub mod document;
 pub mod duration;
 pub mod expand;
 mod gregorian;
 mod line;
+pub mod entity;
+pub mod expand;
+mod gregorian;
+mod line;
+mod part;
+pub mod project;
+pub mod raw;
 pub mod recur;
+pub mod recurrence;
+mod remark;
+pub mod series;
 pub mod value;
 pub mod vtimezone;
 pub mod windows_zone;

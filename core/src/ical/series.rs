@@ -1,0 +1,194 @@
+//! The occurrences of a resource: its components as a recurrence set.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::duration::Duration;
+use super::entity::{Entity, Kind};
+use super::expand::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Span, Unevaluable, Window, occurrences};
+use super::part::{Name, Part};
+use super::project::{Fields, RecurrenceIdentity};
+use super::recur::Steps;
+use super::recurrence::{Range, Recurrence};
+use super::value::{DateOrPeriod, Temporal, lossy};
+use super::zone::Zone;
+
+/// When an occurrence is, as stored and in UTC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OccurrenceTiming {
+    /// The start that the recurrence set gives it.
+    pub source_start: Temporal,
+    /// Its start.
+    pub effective_start: Temporal,
+    /// The end that belongs to `source_start`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_end: Option<Temporal>,
+    /// Its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_end: Option<Temporal>,
+    /// The duration that belongs to `source_start`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_duration: Option<Duration>,
+    /// Its duration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_duration: Option<Duration>,
+    /// Its start in UTC.
+    pub evaluated_start_utc: Temporal,
+    /// Its end in UTC.
+    pub evaluated_end_utc: Temporal,
+    /// The zone that gave days and times without a zone their moments; absent where none was needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation_time_zone: Option<String>,
+}
+
+impl OccurrenceTiming {
+    /// Of an occurrence that was evaluated under this zone.
+    #[must_use]
+    pub fn of(instance: &Instance, evaluation: &Zone) -> Self {
+        let utc = |second| Temporal::Utc(Zone::utc().local_at(second));
+        let times = [Some(&instance.start), instance.end.as_ref()];
+        let local = times.into_iter().flatten().any(|time| match time {
+            Temporal::Date(_) | Temporal::Floating(_) => true,
+            Temporal::Utc(_) | Temporal::Zoned(..) => false,
+        });
+        Self {
+            source_start: instance.source_start.clone(),
+            effective_start: instance.start.clone(),
+            source_end: instance.source_end.clone(),
+            effective_end: instance.end.clone(),
+            source_duration: instance.source_duration,
+            effective_duration: instance.duration,
+            evaluated_start_utc: utc(instance.from),
+            evaluated_end_utc: utc(instance.to),
+            evaluation_time_zone: local.then(|| evaluation.name().to_owned()),
+        }
+    }
+}
+
+impl Entity {
+    /// The occurrences in a window, cancelled ones included. An opaque resource has none, nor has a To-do without a
+    /// start.
+    ///
+    /// # Errors
+    /// [`Unevaluable`], also where a part of the recurrence set cannot be read.
+    pub fn occurrences(
+        &self,
+        evaluation: &Zone,
+        window: Window,
+        steps: &mut Steps,
+    ) -> Result<Vec<Instance>, Unevaluable> {
+        let Some(series) = self.series()? else {
+            return Ok(Vec::new());
+        };
+        let zones = &self.zones;
+        occurrences(&series, &Frame { zones, evaluation }, window, steps)
+    }
+
+    /// The scalar fields of an occurrence: those of its override or of the master, with its own start and end.
+    #[must_use]
+    pub fn occurrence_fields(&self, instance: &Instance) -> Fields {
+        let (Some(part), Some(kind)) = (self.part(instance.component), self.kind()) else {
+            return Fields::default();
+        };
+        let mut fields = self.fields(part, kind, &mut BTreeSet::new());
+        if instance.component.is_none() {
+            fields.start = Some(instance.start.clone());
+            let end = instance.end.clone();
+            match kind {
+                Kind::Event => fields.end = end,
+                Kind::Todo => fields.due = end,
+            }
+            fields.duration = instance.duration.map(|duration| duration.to_string());
+        }
+        fields
+    }
+
+    /// The identity of an occurrence in the shape of the results.
+    #[must_use]
+    pub fn recurrence_identity(instance: &Instance) -> RecurrenceIdentity {
+        RecurrenceIdentity {
+            value: instance.identity.clone(),
+        }
+    }
+
+    /// The recurrence set; `None` if there is nothing that could have occurrences.
+    fn series(&self) -> Result<Option<Series>, Unevaluable> {
+        let (Some(kind), None) = (self.kind(), self.opaque()) else {
+            return Ok(None);
+        };
+        let mut series = Series {
+            start: None,
+            span: Span::None,
+            rules: Vec::new(),
+            rdates: Vec::new(),
+            exdates: Vec::new(),
+            overrides: Vec::with_capacity(self.overrides.len()),
+        };
+        if let Some(master) = &self.master {
+            if master.start.is_none() {
+                return Ok(None);
+            }
+            series.start.clone_from(&master.start);
+            series.span = self.span(master, kind).unwrap_or(Span::None);
+            let stored = Recurrence::read(self.document(), master, &mut BTreeSet::new());
+            if let Some(Err(fault)) = stored.rules.iter().map(|(_, rule)| rule).find(|rule| rule.is_err()) {
+                return Err(Unevaluable::Rule(fault.clone()));
+            }
+            if !stored.readable {
+                return Err(Unevaluable::Unreadable);
+            }
+            series.rules = stored.rules.into_iter().filter_map(|(_, rule)| rule.ok()).collect();
+            series.rdates = stored.rdates.into_iter().map(recurrence_date).collect();
+            series.exdates = stored.exdates;
+        }
+        for part in &self.overrides {
+            let Some(identity) = part.identity.clone() else {
+                continue;
+            };
+            let future = match self.range(part, &mut BTreeSet::new()) {
+                Ok(range @ (None | Some(Range::ThisAndFuture))) => range.is_some(),
+                Ok(Some(Range::ThisAndPrior)) => return Err(Unevaluable::ThisAndPrior),
+                Err(_) => return Err(Unevaluable::Unreadable),
+            };
+            let span = self.span(part, kind);
+            series.overrides.push(SeriesOverride {
+                component: part.component,
+                identity,
+                future,
+                // A component with a start of its own is complete: without an end it has none.
+                span: span.or(part.start.is_some().then_some(Span::None)),
+                start: part.start.clone(),
+                cancelled: part.is_cancelled(self.document()),
+            });
+        }
+        Ok(Some(series))
+    }
+
+    /// How long a component lasts, if it says so in a usable way.
+    fn span(&self, part: &Part, kind: Kind) -> Option<Span> {
+        let document = self.document();
+        if let Some(property) = part.first(document, Name::Duration) {
+            return Duration::parse(&lossy(property.value())).map(Span::Length);
+        }
+        let end = part.temporal(document, kind.end())?.ok()?;
+        let start = part.start.as_ref().or(part.identity.as_ref());
+        start
+            .is_some_and(|start| start.same_family(&end))
+            .then_some(Span::Until(end))
+    }
+}
+
+fn recurrence_date(date: DateOrPeriod) -> RecurrenceDate {
+    match date {
+        DateOrPeriod::Date(start) => RecurrenceDate { start, span: None },
+        DateOrPeriod::Period(period) => RecurrenceDate {
+            start: period.start,
+            span: match period.end {
+                Ok(end) => Some(Span::Until(end)),
+                Err(text) => Duration::parse(&text).map(Span::Length),
+            },
+        },
+    }
+}
