@@ -27,6 +27,8 @@ const METADATA: &str = ".calendar.json";
 const MAX_METADATA: u64 = 1024 * 1024;
 /// The name of the file that writers lock.
 const LOCK: &str = ".kalends.lock";
+/// How often a folder that keeps changing is read.
+const MAX_TRIES: u32 = 5;
 /// A file that was changed this recently may change again without a visible trace: clocks of file systems are
 /// coarse, that of FAT steps by two seconds.
 const RACY: Duration = Duration::from_secs(3);
@@ -157,6 +159,31 @@ pub(crate) fn is_member(name: &str) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("ics"))
 }
 
+/// All entries of a Calendar's folder whose names are those of members.
+///
+/// A file that is replaced while a system reads the folder may be given twice or not at all, so the folder is read
+/// again if it has changed meanwhile; a few times, for it may never rest.
+fn list(folder: &Path) -> io::Result<BTreeMap<String, io::Result<fs::Metadata>>> {
+    let mut before = Stamp::of(&fs::metadata(folder)?)?;
+    let mut tries = 0;
+    loop {
+        let mut entries = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().into_string().ok();
+            if let Some(name) = name.filter(|name| is_safe(name) && is_member(name)) {
+                entries.insert(name, entry.metadata());
+            }
+        }
+        let after = Stamp::of(&fs::metadata(folder)?)?;
+        tries += 1;
+        if before == after || tries == MAX_TRIES {
+            return Ok(entries);
+        }
+        before = after;
+    }
+}
+
 struct Locked<'a> {
     _within: MutexGuard<'a, ()>,
     _across: File,
@@ -231,6 +258,7 @@ impl Store for Folder {
             }
         }
         names.sort();
+        self.known().retain(|known, _| names.contains(known));
         Ok(names)
     }
 
@@ -265,13 +293,8 @@ impl Store for Folder {
         let path = self.calendar(calendar)?;
         let before = self.known().get(calendar).cloned().unwrap_or_default();
         let (mut members, mut after) = (Vec::new(), Known::new());
-        for entry in fs::read_dir(&path)? {
-            let entry = entry?;
-            let name = entry.file_name().into_string().ok();
-            let Some(name) = name.filter(|name| is_safe(name) && is_member(name)) else {
-                continue;
-            };
-            let metadata = match entry.metadata() {
+        for (name, metadata) in list(&path)? {
+            let metadata = match metadata {
                 Ok(metadata) if metadata.is_file() => metadata,
                 Ok(_) => continue,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -290,7 +313,7 @@ impl Store for Folder {
                 }
                 None => {
                     let now = SystemTime::now();
-                    match read(&entry.path(), MAX_FILE) {
+                    match read(&path.join(&name), MAX_FILE) {
                         Ok((stamp, content)) => {
                             let summary = Arc::new(Summary::read(&content));
                             if stamp.settled(now) {
@@ -307,7 +330,6 @@ impl Store for Folder {
             members.push(Member { name, content });
         }
         self.known().insert(calendar.to_owned(), Arc::new(after));
-        members.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(members)
     }
 

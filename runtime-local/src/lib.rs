@@ -69,7 +69,9 @@ mod write;
 
 use std::fmt;
 use std::io;
-use std::path::{Component, Path};
+#[cfg(unix)]
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -117,7 +119,12 @@ impl Local {
     /// # Errors
     /// If it cannot be created or read.
     pub fn folder(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = std::path::absolute(path)?;
+        let mut path = std::path::absolute(path)?;
+        if path.components().any(|component| component == Component::ParentDir) {
+            // URLs have no such segment, and only the system knows where it leads.
+            std::fs::create_dir_all(&path)?;
+            path = std::fs::canonicalize(path)?;
+        }
         let segments = path.components().filter_map(|component| match component {
             Component::RootDir | Component::CurDir => None,
             Component::Prefix(_) | Component::ParentDir | Component::Normal(_) => {
@@ -131,6 +138,31 @@ impl Local {
         })
     }
 
+    /// Opens the folder that a `file` URL names. The account is then best configured with [`Self::url`].
+    ///
+    /// # Errors
+    /// If it is no `file` URL, names nothing that a path can be, or the folder cannot be created or read.
+    pub fn open(url: &Href) -> io::Result<Self> {
+        let unusable = || io::Error::new(io::ErrorKind::InvalidInput, "the URL names no folder");
+        if url.origin().scheme != "file" {
+            return Err(unusable());
+        }
+        let mut path = PathBuf::from("/");
+        for segment in url.path().split('/').filter(|segment| !segment.is_empty()) {
+            let octets = path::decode(segment).ok_or_else(unusable)?;
+            #[cfg(unix)]
+            path.push(std::ffi::OsString::from_vec(octets));
+            #[cfg(not(unix))]
+            match String::from_utf8(octets) {
+                // A drive takes the place of the root.
+                Ok(drive) if drive.ends_with(':') => path = PathBuf::from(drive + "/"),
+                Ok(segment) => path.push(segment),
+                Err(_) => return Err(unusable()),
+            }
+        }
+        Self::folder(path)
+    }
+
     /// An empty account in memory, whose root is `/`.
     #[must_use]
     pub fn memory() -> Self {
@@ -141,9 +173,13 @@ impl Local {
         }
     }
 
-    /// The same account in memory with its root at another path, percent-encoded or not: `/dav/ann`.
+    /// The same account in memory with its root at another path, percent-encoded: `/dav/ann`.
+    ///
+    /// # Panics
+    /// If this is a folder, whose path is its own, or the path is none.
     #[must_use]
     pub fn at(self, path: &str) -> Self {
+        assert!(self.scheme != FILE, "a folder stays where it is");
         let segments = path.split('/').filter(|segment| !segment.is_empty());
         Self {
             base: Base::new(

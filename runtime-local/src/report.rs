@@ -13,7 +13,7 @@ use crate::multistatus::{Multistatus, empty, refused};
 use crate::path::{Base, Target};
 use crate::property::{Depth, Subject, Wanted, describe};
 use crate::store::{Store, Trouble};
-use crate::summary::{Summary, etag, seconds};
+use crate::summary::{CALENDAR, Summary, etag, seconds};
 
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 256 * 1024 * 1024;
@@ -66,7 +66,7 @@ fn conditions(body: &Element) -> Option<Vec<Condition>> {
         return None;
     };
     let is_filter = calendar.name.is(CALDAV, "comp-filter");
-    if !is_filter || !calendar.attribute("name")?.eq_ignore_ascii_case("VCALENDAR") {
+    if !is_filter || !calendar.attribute("name")?.eq_ignore_ascii_case(CALENDAR) {
         return None;
     }
     let mut conditions = Vec::new();
@@ -95,7 +95,7 @@ fn window(range: &Element) -> Option<(i64, i64)> {
 }
 
 fn fits(summary: &Summary, conditions: &[Condition]) -> bool {
-    summary.has("VCALENDAR")
+    summary.has(CALENDAR)
         && conditions.iter().all(|condition| match condition.window {
             _ if condition.absent => !summary.surely_has(&condition.kind),
             Some((from, to)) => summary.may_overlap(&condition.kind, from, to),

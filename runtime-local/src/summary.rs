@@ -1,9 +1,13 @@
 //! What a listing or filter needs to know of a file's content: cheap to keep for ten thousand files.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use kalends_core::ical::document::{Component, Document};
 use sha2::{Digest, Sha256};
 
+/// The component that holds all others.
+pub(crate) const CALENDAR: &str = "VCALENDAR";
 /// Added on both sides of every range: two UTC offsets of almost a day each, and a day for what is left.
 const MARGIN: i64 = 3 * 86_400;
 
@@ -33,11 +37,9 @@ impl Summary {
     pub(crate) fn read(content: &Bytes) -> Self {
         let mut uids: Vec<String> = Vec::new();
         let parts = Document::parse(content.clone()).ok().map(|document| {
-            let mut spreads: Vec<(String, Spread)> = Vec::new();
-            for calendar in document.roots().filter(|root| root.is("VCALENDAR")) {
-                if spreads.is_empty() {
-                    spreads.push(("VCALENDAR".into(), Spread::default()));
-                }
+            let mut spreads: BTreeMap<String, Spread> = BTreeMap::new();
+            for calendar in document.roots().filter(|root| root.is(CALENDAR)) {
+                spreads.entry(CALENDAR.into()).or_default();
                 for component in calendar.children() {
                     let kind = String::from_utf8_lossy(&component.name()).to_ascii_uppercase();
                     if kind == "VTIMEZONE" {
@@ -47,14 +49,7 @@ impl Summary {
                     if let Some(uid) = uid.filter(|uid| uids.last() != Some(uid)) {
                         uids.push(uid);
                     }
-                    match spreads.iter_mut().find(|(known, _)| *known == kind) {
-                        Some((_, spread)) => spread.add(component),
-                        None => {
-                            let mut spread = Spread::default();
-                            spread.add(component);
-                            spreads.push((kind, spread));
-                        }
-                    }
+                    spreads.entry(kind).or_default().add(component);
                 }
             }
             spreads.into_iter().map(|(kind, spread)| spread.part(kind)).collect()
@@ -92,10 +87,13 @@ impl Summary {
 
     /// The kind of component to name in `getcontenttype`, if there is just one.
     pub(crate) fn kind(&self) -> Option<&str> {
-        match self.parts.as_deref() {
-            Some([_, part]) => Some(&part.kind),
-            Some(_) | None => None,
-        }
+        let mut kinds = self
+            .parts
+            .iter()
+            .flatten()
+            .map(|part| part.kind.as_str())
+            .filter(|kind| *kind != CALENDAR);
+        kinds.next().filter(|_| kinds.next().is_none())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::path::{Base, Target};
 use crate::precondition::{Verdict, judge};
 use crate::property::header;
 use crate::store::{Store, Trouble};
-use crate::summary::{etag, text};
+use crate::summary::{CALENDAR, etag, text};
 
 /// Stores a member.
 pub(crate) fn put(
@@ -101,7 +101,7 @@ impl CalendarObject {
         let (Some(calendar), None) = (roots.next(), roots.next()) else {
             return Err("valid-calendar-data");
         };
-        if !calendar.is("VCALENDAR") || !document.faults().is_empty() {
+        if !calendar.is(CALENDAR) || !document.faults().is_empty() {
             return Err("valid-calendar-data");
         }
         let mut object: Option<Self> = None;

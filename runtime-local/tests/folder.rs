@@ -2,9 +2,11 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Barrier;
 
 use bytes::Bytes;
 use http::{Request, Response};
+use kalends_core::href::Href;
 use kalends_local::{Local, Metadata};
 
 fn event(uid: &str, summary: &str) -> String {
@@ -72,6 +74,26 @@ fn a_missing_folder_is_made_and_its_url_is_that_of_the_files() {
     assert_eq!(status(&local, "GET", "a%20b/x.ics", &[], ""), 200);
     let not_a_folder = Local::folder(file);
     assert!(not_a_folder.is_err());
+}
+
+#[test]
+fn a_folder_is_opened_by_its_url() {
+    let outer = tempfile::tempdir().expect("a temporary folder");
+    let path = outer.path().join("50% é");
+    let local = Local::folder(&path).expect("a folder").with_calendar("work", "Work");
+    let again = Local::open(&local.url()).expect("a folder");
+    assert_eq!(
+        (again.url(), names(&again, "")),
+        (local.url(), vec!["work/".to_owned()])
+    );
+    let plain = Href::parse(&format!("file://{}", path.to_str().expect("UTF-8"))).expect("a URL");
+    assert_eq!(Local::open(&plain).expect("a folder").url(), local.url());
+    let dots = Local::folder(path.join("work/..")).expect("a folder");
+    assert_eq!(names(&dots, ""), ["work/"]);
+    assert!(!dots.url().as_str().contains(".."));
+    for bad in ["http://localhost/x", "file:///a%2Fb", "file:///a%00b"] {
+        assert!(Local::open(&Href::parse(bad).expect("a URL")).is_err(), "{bad}");
+    }
 }
 
 #[test]
@@ -351,6 +373,7 @@ fn a_change_behind_an_old_stamp_is_seen() {
 
 #[test]
 fn of_many_writers_with_one_tag_just_one_wins() {
+    const WRITERS: usize = 8;
     let root = tempfile::tempdir().expect("a temporary folder");
     let first = Local::folder(root.path())
         .expect("a folder")
@@ -363,22 +386,47 @@ fn of_many_writers_with_one_tag_just_one_wins() {
         event("a", "start"),
     );
     let tag = created.headers()["etag"].to_str().expect("ASCII");
-    let won = std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..8)
-            .map(|number| {
+    let mut tag = tag.to_owned();
+    for round in 0..4 {
+        let together = Barrier::new(WRITERS);
+        let won: Vec<String> = std::thread::scope(|scope| {
+            let writer = |number: usize| {
                 // Each with its own instance, as if it were a process of its own.
                 let local = Local::folder(root.path()).expect("a folder");
+                let (tag, together) = (&tag, &together);
                 scope.spawn(move || {
-                    let content = event("a", &format!("writer {number}"));
-                    status(&local, "PUT", "work/a.ics", &[("If-Match", tag)], &content)
+                    together.wait();
+                    let content = event("a", &format!("writer {number}, round {round}"));
+                    let response = send(&local, "PUT", "work/a.ics", &[("If-Match", tag)], content);
+                    let won = response.status().as_u16() == 204;
+                    won.then(|| response.headers()["etag"].to_str().expect("ASCII").to_owned())
                 })
-            })
-            .collect();
-        writers
-            .into_iter()
-            .map(|writer| writer.join().expect("no panic"))
-            .filter(|status| *status == 204)
-            .count()
-    });
-    assert_eq!(won, 1);
+            };
+            let writers: Vec<_> = (0..WRITERS).map(writer).collect();
+            writers
+                .into_iter()
+                .filter_map(|writer| writer.join().expect("no panic"))
+                .collect()
+        });
+        assert_eq!(won.len(), 1);
+        tag = won.concat();
+    }
+}
+
+#[test]
+fn a_change_within_one_tick_of_the_clock_is_seen() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let local = Local::folder(root.path())
+        .expect("a folder")
+        .with_calendar("work", "Work")
+        .put("work/a.ics", event("a", "00"));
+    let list = || send(&local, "PROPFIND", "work/", &[("Depth", "1")], "").into_body();
+    let mut last = list();
+    for round in 10..99 {
+        // As an editor writes: into the same file, and as many octets.
+        fs::write(root.path().join("work/a.ics"), event("a", &round.to_string())).expect("a file");
+        let now = list();
+        assert_ne!(now, last);
+        last = now;
+    }
 }

@@ -2,12 +2,16 @@
 //! RFC 4791, 4918 and 9110; answers are read by the core's own readers.
 
 use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::{fs, io};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use kalends_core::dav::xml::Limits;
 use kalends_core::dav::{calendar_multiget, multistatus};
 use kalends_local::{Local, Metadata};
+use tempfile::TempDir;
 
 /// An event with this UID and these further lines.
 fn event(uid: &str, lines: &str) -> String {
@@ -37,8 +41,30 @@ fn sample(local: Local) -> Local {
 /// Runs a test over memory and over a folder.
 fn with_both(test: impl Fn(&Local)) {
     test(&sample(Local::memory().at("/dav/ann")));
+    // Written once with all care, then copied with none.
+    static SAMPLE: OnceLock<TempDir> = OnceLock::new();
+    let original = SAMPLE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        drop(sample(Local::folder(folder.path()).expect("a folder")));
+        folder
+    });
     let folder = tempfile::tempdir().expect("a temporary folder");
-    test(&sample(Local::folder(folder.path()).expect("a folder")));
+    copy(original.path(), folder.path()).expect("a copy");
+    test(&Local::folder(folder.path()).expect("a folder"));
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&to)?;
+            copy(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 fn send(local: &Local, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Bytes> {

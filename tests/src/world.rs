@@ -98,6 +98,8 @@ pub struct Simulated {
     pub log: Vec<String>,
     /// What went wrong, in order.
     pub faults: Vec<Fault>,
+    /// Whether a query was answered with nothing: a lie that no client can see.
+    pub lied: bool,
     now: Moment,
     honest: Local,
     left: usize,
@@ -126,6 +128,7 @@ impl Simulated {
             choices,
             log,
             faults: done,
+            lied: false,
             now: Moment::ZERO,
             honest,
             left: faults,
@@ -265,6 +268,8 @@ impl World for Simulated {
             self.left -= 1;
             let fault = FAULTS[chosen - 1];
             self.faults.push(fault);
+            let query = exchange.request.body().windows(15).any(|part| part == b":calendar-query");
+            self.lied |= fault == Fault::Nothing && query;
             self.misbehave(fault, exchange)?
         };
         let BodyLimit::Bytes(limit) = exchange.body else {

@@ -16,29 +16,26 @@ pub(super) fn day_number(year: i64, month: i64, day: i64) -> i64 {
 
 /// The year of a day.
 pub(super) fn year_of_day(day: i64) -> i64 {
-    // Off by at most one: years differ from the mean of 400 by less than two days.
-    let year = ((day + 719_162) * 400).div_euclid(146_097) + 1;
-    if day < day_number(year, 1, 1) {
-        year - 1
-    } else if day >= day_number(year + 1, 1, 1) {
-        year + 1
-    } else {
-        year
-    }
+    date_of_day(day).0
 }
 
 /// Year, month and day of the month of a day.
 pub(super) fn date_of_day(day: i64) -> (i64, i64, i64) {
-    let year = year_of_day(day);
-    let past = day - day_number(year, 1, 1);
-    let leap_day = i64::from(is_leap(year));
-    // No month is longer than 31 days nor, on average from January, shorter than 29.5.
-    let mut month = past / 31 + 1;
-    let before = |month: i64| BEFORE[month as usize - 1] + if month > 2 { leap_day } else { 0 };
-    if month < 12 && past >= before(month + 1) {
-        month += 1;
-    }
-    (year, month, past - before(month) + 1)
+    // The inverse of `day_number` after Howard Hinnant: years begin in March, so that the leap day is their last.
+    let since = day + 719_468;
+    let era = since.div_euclid(146_097);
+    let of_era = since.rem_euclid(146_097) as u32;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    let year = i64::from(year_of_era) + era * 400 + i64::from(month <= 2);
+    (year, i64::from(month), i64::from(of_month))
 }
 
 /// The days of a month.

@@ -45,11 +45,13 @@ pub struct Offsets {
     most: Offset,
 }
 
+/// An instant at which the offset changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Onset {
+pub(super) struct Onset {
     /// Unix seconds.
-    second: i64,
-    to: Offset,
+    pub(super) second: i64,
+    /// The offset from then on.
+    pub(super) to: Offset,
 }
 
 impl Offsets {
@@ -82,6 +84,20 @@ impl Offsets {
             }
         }
         latest.map_or(self.initial, |onset| onset.to)
+    }
+
+    /// The onsets after one instant and before another.
+    pub(super) fn between(&self, start: i64, end: i64) -> Vec<Onset> {
+        let listed = self.onsets.partition_point(|onset| onset.second <= start);
+        let mut onsets = self.onsets[listed..].to_vec();
+        for rule in &self.rules {
+            let years = rule.years_between(start, end);
+            let ruled = years.filter_map(|year| rule.onset(year));
+            onsets.extend(ruled.map(|second| Onset { second, to: rule.to }));
+        }
+        onsets.retain(|onset| (start + 1..end).contains(&onset.second));
+        sort(&mut onsets);
+        onsets
     }
 
     /// The earliest onset after an instant.
@@ -205,10 +221,7 @@ impl Builder {
 
     fn finish(mut self) -> Option<Offsets> {
         let (_, initial) = self.first?;
-        // Of several at one instant the last in the document holds.
-        self.onsets.reverse();
-        self.onsets.sort_by_key(|onset| onset.second);
-        self.onsets.dedup_by_key(|onset| onset.second);
+        sort(&mut self.onsets);
         let listed = self.onsets.iter().map(|onset| onset.to);
         let ruled = self.rules.iter().map(|rule| rule.to);
         let (least, most) = listed
@@ -222,6 +235,13 @@ impl Builder {
             most,
         })
     }
+}
+
+/// Of several onsets at one instant the last holds.
+fn sort(onsets: &mut Vec<Onset>) {
+    onsets.reverse();
+    onsets.sort_by_key(|onset| onset.second);
+    onsets.dedup_by_key(|onset| onset.second);
 }
 
 fn text(property: Property<'_>) -> Option<String> {

