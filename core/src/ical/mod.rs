@@ -10,9 +10,6 @@
 pub mod completion;
 pub mod document;
 pub mod duration;
-pub mod expand;
-mod gregorian;
-mod line;
 pub mod entity;
 pub mod expand;
 mod gregorian;

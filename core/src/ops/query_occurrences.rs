@@ -193,7 +193,7 @@ impl<'a> Gathering<'a> {
             self.left_out.entry("opaque_resource").or_default().push(resource.href);
             return Ok(());
         }
-        let mut steps = Steps::default();
+        let mut steps = Steps::new(RESOURCE_STEPS);
         let instances = match resource
             .entity
             .occurrences(&self.ask.evaluation, self.window, &mut steps)
