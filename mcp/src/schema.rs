@@ -79,8 +79,8 @@ impl Check {
     }
 
     fn object(&mut self, schema: &Value, members: &Map<String, Value>) {
-        static NONE: Map<String, Value> = Map::new();
-        let known = schema["properties"].as_object().unwrap_or(&NONE);
+        let none = Map::new();
+        let known = schema["properties"].as_object().unwrap_or(&none);
         for required in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !members.contains_key(required) {
                 let hint = known.get(required).and_then(|schema| schema["description"].as_str());

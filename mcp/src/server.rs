@@ -14,9 +14,9 @@ use rmcp::model::{
     InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams, RequestId,
     ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool, ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, serve_directly};
 use rmcp::transport::Transport;
-use rmcp::{RoleServer, ServerHandler, serve_directly};
+use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
@@ -224,7 +224,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Pipes<
         }
     }
 
-    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static + use<R, W> {
         let line = serde_json::to_vec(message);
         let output = Arc::clone(&self.output);
         async move {
