@@ -466,3 +466,35 @@ fn ten_thousand_overrides_are_looked_up_not_searched() {
     let found = expand(&series, window, &mut steps).expect("few steps each");
     assert_eq!(found.len(), 10_227 - 5_000);
 }
+
+#[test]
+fn a_far_window_counts_the_gaps_before_it() {
+    let table = [
+        ("America/New_York", "20000101T023000", "FREQ=DAILY;COUNT=9000"),
+        (
+            "America/New_York",
+            "20070311T021500",
+            "FREQ=MINUTELY;INTERVAL=15;COUNT=9000",
+        ),
+        ("America/New_York", "20000402T020000", "FREQ=HOURLY;COUNT=9000"),
+        (
+            "Australia/Lord_Howe",
+            "20010101T021500",
+            "FREQ=WEEKLY;BYDAY=SU,MO;COUNT=2000",
+        ),
+        ("Pacific/Apia", "20000101T090000", "FREQ=DAILY;COUNT=9000"),
+        ("Europe/Berlin", "20000101T023000", "FREQ=MONTHLY;BYDAY=-1SU;COUNT=300"),
+    ];
+    for (tzid, start, rule) in table {
+        let series = zoned(tzid, start, rule);
+        let all = expand(&series, always(), &mut Steps::new(30_000)).expect("fewer than the limit");
+        let dense = all.len() - 3;
+        let window = Window {
+            from: all[dense].from,
+            to: all[all.len() - 1].from + 100 * 86_400,
+        };
+        let mut steps = Steps::new(1_000);
+        let found = expand(&series, window, &mut steps);
+        assert_eq!(found.as_deref(), Ok(&all[dense..]), "{rule} in {tzid}");
+    }
+}

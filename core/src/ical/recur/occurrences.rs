@@ -39,7 +39,9 @@ pub struct Occurrences<'r> {
     /// Occurrences before this are counted, but not yielded.
     from: i64,
     until: i64,
+    /// What COUNT leaves.
     remaining: u64,
+    counted: bool,
     ended: bool,
 }
 
@@ -66,6 +68,7 @@ impl<'r> Occurrences<'r> {
             from: i64::MIN,
             until: rule.until.map_or(LAST_SECOND, |until| until.civil().min(LAST_SECOND)),
             remaining: rule.count.map_or(u64::MAX, u64::from),
+            counted: rule.count.is_some(),
             ended: rule.never(),
         };
         if rule.needs_time() {
@@ -82,10 +85,18 @@ impl<'r> Occurrences<'r> {
         self
     }
 
-    /// Gives the last occurrence back to COUNT, because its local time does not exist (RFC 5545, 3.3.10).
-    pub fn uncount(&mut self) {
-        if self.rule.count.is_some() {
-            self.remaining += 1;
+    /// Leaves COUNT aside.
+    #[must_use]
+    pub fn without_count(mut self) -> Self {
+        (self.remaining, self.counted) = (u64::MAX, false);
+        self
+    }
+
+    /// Gives occurrences back to COUNT, because their local times do not exist (RFC 5545, 3.3.10). Those that
+    /// [`Self::seek`] is going to pass over have to be given back before.
+    pub fn uncount(&mut self, occurrences: u64) {
+        if self.counted {
+            self.remaining = self.remaining.saturating_add(occurrences);
         }
     }
 
@@ -98,7 +109,7 @@ impl<'r> Occurrences<'r> {
         if second <= self.last {
             return;
         }
-        if self.rule.count.is_none() {
+        if !self.counted {
             self.jump(second);
             self.last = second - 1;
             return;
