@@ -322,6 +322,56 @@ fn overrides_without_their_master_stay_readable() {
     );
 }
 
+#[test]
+fn an_override_for_the_future_shows_each_occurrence_at_its_own_time() {
+    // RFC 5545, 3.2.13: the shift of one hour and the new length hold for the later ones too.
+    let master = event("DTSTART:20260504T080000Z\r\nDURATION:PT60M\r\nSUMMARY:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\n");
+    let future = event(
+        "RECURRENCE-ID;RANGE=THISANDFUTURE:20260505T080000Z\r\nDTSTART:20260505T090000Z\r\nDTEND:20260505T093000Z\r\nSUMMARY:b\r\n",
+    );
+    let entity = calendar(&(master + &future));
+    let found = year(&entity).expect("evaluable");
+    let shown: Vec<_> = found
+        .iter()
+        .map(|instance| entity.occurrence_fields(instance))
+        .collect();
+    let start = |at: usize| serde_json::to_value(&shown[at].start).expect("serializes")["value"].clone();
+    assert_eq!(
+        [start(0), start(1), start(2)],
+        ["2026-05-04T08:00:00Z", "2026-05-05T09:00:00Z", "2026-05-06T09:00:00Z"]
+    );
+    assert_eq!(
+        shown.iter().map(|fields| fields.summary.as_deref()).collect::<Vec<_>>(),
+        [Some("a"), Some("b"), Some("b")]
+    );
+    assert_eq!(
+        (shown[0].duration.as_deref(), shown[0].end.as_ref()),
+        (Some("PT60M"), None)
+    );
+    assert_eq!(
+        (shown[2].duration.as_deref(), shown[2].end.as_ref()),
+        (None, found[2].end.as_ref())
+    );
+}
+
+#[test]
+fn an_override_of_the_other_type_is_told() {
+    let master = event("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY;COUNT=3\r\n");
+    let entity = calendar(&(master + &event("RECURRENCE-ID;VALUE=DATE:20260505\r\nDTSTART:20260505T100000Z\r\n")));
+    assert_eq!(
+        (entity.opaque(), codes(&entity)),
+        (None, vec!["recurrence_identity_family_mismatch"])
+    );
+    let found = year(&entity).expect("evaluable");
+    assert_eq!(
+        found
+            .iter()
+            .map(|instance| instance.component.is_some())
+            .collect::<Vec<_>>(),
+        [false, true, false]
+    );
+}
+
 /// Inputs that make careless readers quadratic: they end at once, or the suite hangs.
 #[test]
 fn hostile_shapes_cost_what_they_weigh() {
