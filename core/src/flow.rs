@@ -346,8 +346,15 @@ pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     .await
 }
 
-/// Runs at most `window` flows at once and yields their results in input order.
-pub async fn windowed<F: Future>(window: usize, flows: Vec<F>) -> Vec<F::Output> {
+/// Runs at most `window` flows at once and yields their values in input order. The first error ends the others: what
+/// they have not sent yet is never sent.
+///
+/// # Errors
+/// The error that came first.
+pub async fn windowed<F, T, E>(window: usize, flows: Vec<F>) -> Result<Vec<T>, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
     let mut waiting: VecDeque<_> = flows.into_iter().enumerate().collect();
     let mut running: Vec<(usize, Pin<Box<F>>)> = Vec::new();
     let mut done = BTreeMap::new();
@@ -359,12 +366,22 @@ pub async fn windowed<F: Future>(window: usize, flows: Vec<F>) -> Vec<F::Output>
                 running.push((at, Box::pin(flow)));
             }
             let before = running.len();
+            let mut failed = None;
             running.retain_mut(|(at, flow)| match flow.as_mut().poll(cx) {
-                Poll::Ready(value) => done.insert(*at, value).is_some(),
+                Poll::Ready(Ok(value)) => done.insert(*at, value).is_some(),
+                Poll::Ready(Err(error)) => {
+                    failed.get_or_insert(error);
+                    false
+                }
                 Poll::Pending => true,
             });
+            if let Some(error) = failed {
+                running.clear();
+                waiting.clear();
+                return Poll::Ready(Err(error));
+            }
             if running.is_empty() && waiting.is_empty() {
-                return Poll::Ready(std::mem::take(&mut done).into_values().collect());
+                return Poll::Ready(Ok(std::mem::take(&mut done).into_values().collect()));
             }
             if running.len() == before {
                 return Poll::Pending;

@@ -227,6 +227,21 @@ impl Href {
             .starts_with(&collection.as_collection().key().0)
     }
 
+    /// The URL of the same last segment in another collection.
+    #[must_use]
+    pub fn moved_into(&self, collection: &Self) -> Self {
+        let name_at = self
+            .text
+            .trim_end_matches('/')
+            .rfind('/')
+            .map_or(self.text.len(), |at| at + 1);
+        let collection = collection.as_collection();
+        Self {
+            text: format!("{}{}", collection.text, &self.text[name_at..]),
+            path_at: collection.path_at,
+        }
+    }
+
     /// The same URL with a trailing slash.
     #[must_use]
     pub fn as_collection(&self) -> Self {
@@ -397,6 +412,16 @@ mod tests {
         assert!(!href("http://x/homer").is_member_of(&home));
         assert!(href("http://x/home").is_within(&home));
         assert!(href("http://x/home/a/b").is_within(&home));
+    }
+
+    #[test]
+    fn a_member_keeps_its_name_elsewhere() {
+        for (member, moved) in [
+            ("https://y/p/a%2Fb.ics", "http://x/c/a%2Fb.ics"),
+            ("https://y/p/q/", "http://x/c/q/"),
+        ] {
+            assert_eq!(href(member).moved_into(&href("http://x/c")).as_str(), moved);
+        }
     }
 
     #[test]

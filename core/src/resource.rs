@@ -1,5 +1,7 @@
 //! One Calendar Object Resource as it was read: where it is, its revision and what it holds.
 
+use std::fmt;
+
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -8,7 +10,6 @@ use crate::ical::entity::{Entity, Kind};
 use crate::outcome::{CalendarReference, Diagnostic};
 
 /// A resource that was read. Serializes as the full `calendarSnapshot` of the semantic toolset.
-#[derive(Debug)]
 pub struct Resource {
     /// The Calendar that it belongs to.
     pub calendar: Href,
@@ -18,6 +19,16 @@ pub struct Resource {
     pub etag: Option<String>,
     /// What it holds.
     pub entity: Entity,
+}
+
+/// Shows where it is, never what it holds.
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resource")
+            .field("href", &self.href)
+            .field("etag", &self.etag)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a change of this very state is bound to.

@@ -54,7 +54,7 @@ fn summary(member: &Member) -> &str {
 }
 
 fn base() -> Href {
-    Href::parse("https://cal.example.com/calendars/me@example.com/work/").unwrap()
+    Href::parse("https://cal.example.com/calendars/me@example.com/work/").expect("it is a URL")
 }
 
 #[test]

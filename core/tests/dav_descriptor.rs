@@ -38,7 +38,7 @@ fn found(href: &str, props: &str) -> Member {
 }
 
 fn base() -> Href {
-    Href::parse("https://cal.example.com/calendars/me@example.com/work/").unwrap()
+    Href::parse("https://cal.example.com/calendars/me@example.com/work/").expect("it is a URL")
 }
 
 #[test]

@@ -9,7 +9,7 @@ use kalends_core::time::{Moment, Utc};
 
 use crate::Local;
 
-/// A clock that can be moved ahead. There is nothing to wait for that time would bring, so a machine that waits is
+/// The host's clock, which can be moved ahead for one machine. There is nothing to wait for that time would bring, so a machine that waits is
 /// told at once that the time has passed.
 #[derive(Debug)]
 struct Clock {
@@ -29,13 +29,13 @@ impl Clock {
     }
 }
 
-/// Fresh clocks and entropy. The monotonic clock of every machine starts at zero.
-pub(crate) fn env() -> Env {
+/// Readings of the clocks, and fresh entropy.
+pub(crate) fn env(start: Instant) -> Env {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).expect("the operating system gives entropy");
     Env {
-        now: Moment::ZERO,
+        now: Moment(start.elapsed()),
         utc: Utc(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX)),
         seed,
     }
@@ -44,7 +44,7 @@ pub(crate) fn env() -> Env {
 /// Steps a machine to its end.
 pub(crate) fn drive<M: Machine>(local: &Local, mut machine: M) -> M::Output {
     let mut clock = Clock {
-        start: Instant::now(),
+        start: local.start,
         ahead: Moment::ZERO,
     };
     loop {

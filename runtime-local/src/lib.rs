@@ -73,6 +73,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
@@ -101,6 +102,8 @@ pub struct Local {
     store: Arc<dyn Store>,
     base: Base,
     scheme: &'static str,
+    /// Where the host's monotonic clock begins.
+    start: Instant,
 }
 
 /// Shows where the account is kept, never what it holds.
@@ -134,6 +137,7 @@ impl Local {
         Ok(Self {
             base: Base::new(segments.collect()),
             scheme: FILE,
+            start: Instant::now(),
             store: Arc::new(Folder::open(path)?),
         })
     }
@@ -170,6 +174,7 @@ impl Local {
             store: Arc::new(Memory::default()),
             base: Base::new(Vec::new()),
             scheme: "http://localhost",
+            start: Instant::now(),
         }
     }
 
@@ -246,7 +251,7 @@ impl Local {
     /// If the operating system gives no entropy.
     #[must_use]
     pub fn env(&self) -> Env {
-        host::env()
+        host::env(self.start)
     }
 
     /// Starts an operation and drives it to its end.

@@ -127,6 +127,6 @@ fn every_machine_has_entropy_of_its_own() {
     let local = local();
     let (one, two) = (local.env(), local.env());
     assert_ne!(one.seed, two.seed);
-    assert_eq!(one.now, Moment::ZERO);
+    assert!(one.now <= two.now);
     assert!(one.utc.0 > 1_700_000_000_000, "a wall clock of this age");
 }

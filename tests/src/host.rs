@@ -11,6 +11,8 @@ pub trait World {
     fn now(&self) -> Moment;
     /// Moves the clock forward to this moment.
     fn advance(&mut self, to: Moment);
+    /// Takes note of an exchange at the moment it is sent.
+    fn sent(&mut self, _exchange: &Exchange) {}
     /// Answers one exchange; may move the clock.
     fn answer(&mut self, exchange: &Exchange) -> Reply;
     /// Chooses which of several open exchanges is answered next.
@@ -30,6 +32,7 @@ pub fn sequential<M: Machine>(mut machine: M, world: &mut impl World, cancel_at:
         }
         match machine.step(world.now()) {
             Step::Send(exchange) => {
+                world.sent(&exchange);
                 let reply = world.answer(&exchange);
                 machine.receive(exchange.id, reply);
             }
@@ -51,7 +54,10 @@ pub fn concurrent<M: Machine>(mut machine: M, world: &mut impl World) -> (M::Out
     let mut most = 0;
     for _ in 0..MAX_STEPS {
         match machine.step(world.now()) {
-            Step::Send(exchange) => open.push((exchange.id, exchange)),
+            Step::Send(exchange) => {
+                world.sent(&exchange);
+                open.push((exchange.id, exchange));
+            }
             Step::Abort(id) => open.retain(|(open, _)| *open != id),
             Step::Wait(moment) if open.is_empty() => world.advance(moment.expect("nothing is in flight")),
             Step::Wait(_) => {

@@ -254,8 +254,11 @@ impl World for Simulated {
         self.now = self.now.max(to);
     }
 
-    fn answer(&mut self, exchange: &Exchange) -> Reply {
+    fn sent(&mut self, exchange: &Exchange) {
         self.promises(exchange);
+    }
+
+    fn answer(&mut self, exchange: &Exchange) -> Reply {
         self.now = self.now + LATENCY;
         let chosen = if self.left == 0 {
             0
@@ -268,7 +271,11 @@ impl World for Simulated {
             self.left -= 1;
             let fault = FAULTS[chosen - 1];
             self.faults.push(fault);
-            let query = exchange.request.body().windows(15).any(|part| part == b":calendar-query");
+            let query = exchange
+                .request
+                .body()
+                .windows(15)
+                .any(|part| part == b":calendar-query");
             self.lied |= fault == Fault::Nothing && query;
             self.misbehave(fault, exchange)?
         };

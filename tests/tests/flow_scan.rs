@@ -23,7 +23,11 @@ use kalends_tests::explore::{Choices, explore};
 use kalends_tests::host::{World, concurrent, sequential};
 use kalends_tests::world::{ALLOWED, HOME, Simulated};
 
-const ENV: Env = Env { now: Moment::ZERO, utc: Utc(1_796_054_400_000), seed: [7; 32] };
+const ENV: Env = Env {
+    now: Moment::ZERO,
+    utc: Utc(1_796_054_400_000),
+    seed: [7; 32],
+};
 
 /// What is on from 30 November to 7 December 2026, evaluated in Lisbon (UTC): start in UTC and summary.
 const TRUTH: [(&str, &str); 5] = [
@@ -37,7 +41,9 @@ const TRUTH: [(&str, &str); 5] = [
 fn resource(uid: &str, component: &str, lines: &str) -> String {
     let head = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//t//EN\r\n";
     let lines = lines.replace(" | ", "\r\n");
-    format!("{head}BEGIN:{component}\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n{lines}\r\nEND:{component}\r\nEND:VCALENDAR\r\n")
+    format!(
+        "{head}BEGIN:{component}\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n{lines}\r\nEND:{component}\r\nEND:VCALENDAR\r\n"
+    )
 }
 
 fn server() -> Local {
@@ -47,20 +53,51 @@ fn server() -> Local {
         .with_calendar("work", "Work")
         .with_calendar("home", "Home")
         .put("work/standup.ics", resource("standup", "VEVENT", standup))
-        .put("work/dentist.ics", resource("dentist", "VEVENT", "DTSTART:20261203T100000Z | DTEND:20261203T110000Z | SUMMARY:Dentist"))
-        .put("home/holiday.ics", resource("holiday", "VEVENT", "DTSTART;VALUE=DATE:20261201 | SUMMARY:Holiday"))
-        .put("home/rent.ics", resource("rent", "VTODO", "DTSTART:20261204T180000Z | DUE:20261204T190000Z | SUMMARY:Pay the rent"))
-        .put("home/past.ics", resource("past", "VEVENT", "DTSTART:20250101T100000Z | DTEND:20250101T110000Z | SUMMARY:Past"))
+        .put(
+            "work/dentist.ics",
+            resource(
+                "dentist",
+                "VEVENT",
+                "DTSTART:20261203T100000Z | DTEND:20261203T110000Z | SUMMARY:Dentist",
+            ),
+        )
+        .put(
+            "home/holiday.ics",
+            resource("holiday", "VEVENT", "DTSTART;VALUE=DATE:20261201 | SUMMARY:Holiday"),
+        )
+        .put(
+            "home/rent.ics",
+            resource(
+                "rent",
+                "VTODO",
+                "DTSTART:20261204T180000Z | DUE:20261204T190000Z | SUMMARY:Pay the rent",
+            ),
+        )
+        .put(
+            "home/past.ics",
+            resource(
+                "past",
+                "VEVENT",
+                "DTSTART:20250101T100000Z | DTEND:20250101T110000Z | SUMMARY:Past",
+            ),
+        )
 }
 
 fn account(known: bool) -> Arc<Account> {
-    let credential = Credential::Basic { username: "ana".into(), password: Secret::new("hunter2") };
+    let credential = Credential::Basic {
+        username: "ana".into(),
+        password: Secret::new("hunter2"),
+    };
     let url = Href::parse(&format!("https://{HOME}/")).expect("valid");
     let mut settings = Settings::new(url.clone(), credential);
     settings.redirect_hosts = vec![RedirectHost::parse(ALLOWED).expect("valid")];
     let account = Account::new(settings).expect("valid");
     if known {
-        account.learn(Known { principal: None, homes: vec![url], scheduling: Vec::new() });
+        account.learn(Known {
+            principal: None,
+            homes: vec![url],
+            scheduling: Vec::new(),
+        });
     }
     account
 }
@@ -86,23 +123,47 @@ fn check(outcome: &Outcome<Occurrences>, world: &Simulated) {
     match outcome {
         Ok(found) => {
             let summary = |row: &kalends_core::ops::query_occurrences::OccurrenceRow| {
-                let start = jiff::Timestamp::from_second(row.instance.from).expect("in range").to_string();
-                (start, row.resource.entity.occurrence_fields(&row.instance).summary.unwrap_or_default())
+                let start = jiff::Timestamp::from_second(row.instance.from)
+                    .expect("in range")
+                    .to_string();
+                (
+                    start,
+                    row.resource
+                        .entity
+                        .occurrence_fields(&row.instance)
+                        .summary
+                        .unwrap_or_default(),
+                )
             };
             let rows: Vec<_> = found.rows.iter().map(summary).collect();
-            let truth: Vec<_> = TRUTH.iter().map(|(start, summary)| ((*start).to_owned(), (*summary).to_owned())).collect();
-            let told = found.diagnostics.iter().any(|it| it.code == "resource_disappeared_during_query");
+            let truth: Vec<_> = TRUTH
+                .iter()
+                .map(|(start, summary)| ((*start).to_owned(), (*summary).to_owned()))
+                .collect();
+            let told = found
+                .diagnostics
+                .iter()
+                .any(|it| it.code == "resource_disappeared_during_query");
             if !told && !world.lied {
                 assert_eq!(rows, truth, "a partial answer is presented as complete: {}", story());
             }
-            assert!(rows.iter().all(|row| truth.contains(row)), "something is made up: {}", story());
+            assert!(
+                rows.iter().all(|row| truth.contains(row)),
+                "something is made up: {}",
+                story()
+            );
         }
         Err(error) => {
             assert!(!world.faults.is_empty(), "an honest server is refused: {}", story());
             assert!(!error.message.contains("hunter2"));
         }
     }
-    assert!(world.now() <= Moment(Duration::from_secs(31)), "over budget: {:?} {}", world.now(), story());
+    assert!(
+        world.now() <= Moment(Duration::from_secs(31)),
+        "over budget: {:?} {}",
+        world.now(),
+        story()
+    );
 }
 
 #[test]

@@ -26,6 +26,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The name of its component.
+    #[must_use]
+    pub fn component(self) -> &'static str {
+        match self {
+            Self::Event => "VEVENT",
+            Self::Todo => "VTODO",
+        }
+    }
+
     fn of(component: Component<'_>) -> Option<Self> {
         if component.is("VEVENT") {
             Some(Self::Event)

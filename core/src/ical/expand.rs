@@ -12,6 +12,7 @@
 //! * An override whose identity is not in the set is an occurrence all the same; an EXDATE removes it.
 
 mod clock;
+mod collect;
 mod series;
 mod span;
 

@@ -376,7 +376,7 @@ fn disguised(tzid: &str) -> Option<&'static str> {
         return Zone::canonical_iana(name);
     }
     if tzid.starts_with('/') {
-        // Names have up to three parts; the most come first, for `/x/America/Indiana/Knox` ends with no other name.
+        // Names have up to three parts. The longest comes first: `Singapore` is one too.
         let starts: Vec<_> = tzid.rmatch_indices('/').take(3).collect();
         let names = starts.iter().rev().map(|(at, _)| &tzid[at + 1..]);
         return names.into_iter().find_map(Zone::canonical_iana);

@@ -145,11 +145,11 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
 
 /// What would be the same at another place of the same server, or must not be tried again.
 fn final_for_discovery(error: &Error) -> bool {
-    match error.code {
-        Code::UpstreamUnauthorized | Code::UpstreamRateLimited | Code::LimitExhausted => true,
-        Code::UpstreamUnavailable => true,
-        _ => error.phase == Phase::OriginScopeAuthorization,
-    }
+    let everywhere = matches!(
+        error.code,
+        Code::UpstreamUnauthorized | Code::UpstreamRateLimited | Code::UpstreamUnavailable | Code::LimitExhausted
+    );
+    everywhere || error.phase == Phase::OriginScopeAuthorization
 }
 
 async fn ask(channel: &Channel<'_>, place: &Href) -> Outcome<(Href, Signpost)> {
@@ -224,8 +224,8 @@ async fn list(channel: &Channel<'_>, known: &Known) -> Outcome<BTreeMap<HrefKey,
             .drain(..)
             .map(|collection| list_one(channel, collection, &known.scheduling))
             .collect();
-        for listed in windowed(IN_FLIGHT, jobs).await {
-            let Listed { found, below, size } = listed?;
+        for listed in windowed(IN_FLIGHT, jobs).await? {
+            let Listed { found, below, size } = listed;
             bytes += size;
             level.extend(
                 below

@@ -169,6 +169,51 @@ fn query_refused(answer: &Answer) -> bool {
     }
 }
 
+/// Tells which members of an answer belong to the Calendar that was asked, also where a redirect led elsewhere.
+struct Place<'a> {
+    calendar: &'a Href,
+    url: &'a Href,
+    related: usize,
+    unrelated: usize,
+}
+
+impl<'a> Place<'a> {
+    fn new(calendar: &'a Href, answer: &'a Answer) -> Self {
+        Self {
+            calendar,
+            url: &answer.url,
+            related: 0,
+            unrelated: 0,
+        }
+    }
+
+    /// The member's href below the Calendar. The collection itself is no member.
+    fn member(&mut self, raw: &str) -> Option<Href> {
+        let href = self.url.resolve(raw);
+        let within = |collection: &Href| href.as_ref().is_some_and(|href| href.is_within(collection));
+        if !within(self.calendar) && !within(self.url) {
+            self.unrelated += 1;
+            return None;
+        }
+        self.related += 1;
+        let href = href?;
+        if href.is_member_of(self.calendar) {
+            return Some(href);
+        }
+        href.is_member_of(self.url).then(|| href.moved_into(self.calendar))
+    }
+
+    /// An answer that is about other places only must not pass for an empty Calendar.
+    fn check(&self) -> Outcome<()> {
+        if self.related == 0 && self.unrelated > 0 {
+            return Err(protocol(
+                "The CalDAV server's answer is about other places than the Calendar that was asked.",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// What is left to do after a report with bodies.
 #[derive(Default)]
 struct Collected {
@@ -184,12 +229,9 @@ struct Collected {
 fn collect(calendar: &Href, answer: &Answer, fetched: &mut Fetched, tally: &Tally) -> Outcome<Collected> {
     let mut left = Collected::default();
     let mut outcome = Ok(());
+    let mut place = Place::new(calendar, answer);
     read(answer, |member| {
-        let Some(href) = answer
-            .url
-            .resolve(&member.href)
-            .filter(|href| href.is_member_of(calendar))
-        else {
+        let Some(href) = place.member(&member.href) else {
             return ControlFlow::Continue(());
         };
         let etag = member.props.etag.and_then(|tag| tag.strong().map(str::to_owned));
@@ -221,6 +263,7 @@ fn collect(calendar: &Href, answer: &Answer, fetched: &mut Fetched, tally: &Tall
         }
     })?;
     outcome?;
+    place.check()?;
     vanished(fetched, left.gone.len());
     if !left.refused.is_empty() {
         let message = format!(
@@ -237,9 +280,9 @@ fn collect(calendar: &Href, answer: &Answer, fetched: &mut Fetched, tally: &Tall
 /// The names in an answer that holds no bodies.
 fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candidate>> {
     let mut found = Vec::new();
+    let mut place = Place::new(calendar, answer);
     read(answer, |member| {
-        let href = answer.url.resolve(&member.href);
-        let href = href.filter(|href| href.is_member_of(calendar) && !href.as_str().ends_with('/'));
+        let href = place.member(&member.href).filter(|href| !href.as_str().ends_with('/'));
         if let Some(href) = href.filter(|_| member.status.is_none_or(|status| status < 400)) {
             found.push(Candidate {
                 href,
@@ -256,6 +299,7 @@ fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candidate>> {
     if found.len() > MAX_RESOURCES {
         return Err(too_many(Dimension::ResourceCount, found.len(), MAX_RESOURCES));
     }
+    place.check()?;
     Ok(found)
 }
 
@@ -266,6 +310,10 @@ async fn inventory(channel: &Channel<'_>, calendar: &Href) -> Outcome<Vec<Candid
         .send(calendar, request, Rules::INVENTORY)
         .await
         .map_err(|fault| channel.error(&fault))?;
+    // A listing holds at least the collection itself (RFC 4918, 9.1).
+    if read(&answer, |_| ControlFlow::Break(()))?.members == 0 {
+        return Err(protocol("A listing of the CalDAV server names not even the Calendar."));
+    }
     candidates(calendar, &answer)
 }
 
@@ -281,8 +329,7 @@ async fn multiget(
         .into_iter()
         .map(|batch| read_batch(channel, calendar, batch, tally))
         .collect();
-    for batch in windowed(IN_FLIGHT, jobs).await {
-        let batch = batch?;
+    for batch in windowed(IN_FLIGHT, jobs).await? {
         fetched.members.extend(batch.members);
         fetched.diagnostics.extend(batch.diagnostics);
     }
@@ -357,24 +404,24 @@ async fn complete(
                 Err(exhausted(Dimension::AttemptCount, MAX_SINGLE + 1, MAX_SINGLE, message))
             }
         };
-        (href, read)
+        match read {
+            Ok((etag, body)) => Ok(Some((href, etag, body))),
+            Err(error) if error.code == Code::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     };
     let jobs = left.into_iter().map(read_one).collect();
-    let mut disappeared = 0;
-    for (href, read) in windowed(IN_FLIGHT, jobs).await {
-        match read {
-            Ok((etag, body)) => {
-                tally.add(1, body.len())?;
-                fetched.members.push(Member {
-                    calendar: calendar.clone(),
-                    href,
-                    etag,
-                    body,
-                });
-            }
-            Err(error) if error.code == Code::NotFound => disappeared += 1,
-            Err(error) => return Err(error),
-        }
+    let read = windowed(IN_FLIGHT, jobs).await?;
+    let disappeared = read.iter().filter(|found| found.is_none()).count();
+    for (href, etag, body) in read.into_iter().flatten() {
+        tally.add(1, body.len())?;
+        let calendar = calendar.clone();
+        fetched.members.push(Member {
+            calendar,
+            href,
+            etag,
+            body,
+        });
     }
     vanished(fetched, disappeared);
     Ok(())

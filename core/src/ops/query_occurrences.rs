@@ -99,8 +99,7 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
         .collect();
     let mut gathering = Gathering::new(ask, window);
     gathering.found.diagnostics = diagnostics;
-    for fetched in windowed(IN_FLIGHT, jobs).await {
-        let fetched = fetched?;
+    for fetched in windowed(IN_FLIGHT, jobs).await? {
         gathering.found.diagnostics.extend(fetched.diagnostics);
         io.phase("evaluate");
         for (at, member) in fetched.members.into_iter().enumerate() {
@@ -163,6 +162,7 @@ impl<'a> Gathering<'a> {
             left_out,
             uids,
             seen,
+            steps: 0,
         }
     }
 
@@ -194,14 +194,26 @@ impl<'a> Gathering<'a> {
             return Ok(());
         }
         let mut steps = Steps::new(RESOURCE_STEPS);
-        let instances = match resource
+        let instances = resource
             .entity
-            .occurrences(&self.ask.evaluation, self.window, &mut steps)
-        {
+            .occurrences(&self.ask.evaluation, self.window, &mut steps);
+        self.steps += steps.used();
+        if self.steps > QUERY_STEPS {
+            let message = "The recurrence rules in the window take more work than one query may do. Ask for a smaller window or fewer Calendars.";
+            let (observed, limit) = (self.steps as usize, QUERY_STEPS as usize);
+            return Err(exhausted(Dimension::AttemptCount, observed, limit, message));
+        }
+        let instances = match instances {
             Ok(instances) => instances,
             Err(Unevaluable::Zone(_)) => {
                 self.found.unresolved.push(resource.href);
                 return Ok(());
+            }
+            Err(Unevaluable::Occurrences) => {
+                let limit = expand::MAX_OCCURRENCES;
+                let message =
+                    "One resource has more occurrences in the window than are returned. Ask for a smaller window.";
+                return Err(exhausted(Dimension::ResourceCount, limit + 1, limit, message));
             }
             Err(_) => {
                 self.left_out

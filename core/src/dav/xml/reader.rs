@@ -111,7 +111,8 @@ impl<'a> Reader<'a> {
             match self.token(false)? {
                 Token::Start(name) => return Ok(Some(name)),
                 Token::Text(_) => {}
-                Token::End | Token::Eof => return Ok(None),
+                Token::End => return Ok(None),
+                Token::Eof => return Err(XmlFault::Truncated),
             }
         }
     }
@@ -130,7 +131,8 @@ impl<'a> Reader<'a> {
                     text.push_str(&piece);
                 }
                 Token::Start(_) => self.skip()?,
-                Token::End | Token::Eof => return Ok(text),
+                Token::End => return Ok(text),
+                Token::Eof => return Err(XmlFault::Truncated),
             }
         }
     }
@@ -142,7 +144,9 @@ impl<'a> Reader<'a> {
     pub fn skip(&mut self) -> Result<(), XmlFault> {
         let outside = self.depth.saturating_sub(1);
         while self.depth > outside {
-            self.token(true)?;
+            if let Token::Eof = self.token(true)? {
+                return Err(XmlFault::Truncated);
+            }
         }
         Ok(())
     }
@@ -218,8 +222,6 @@ impl<'a> Reader<'a> {
                 Event::Decl(_) => return Err(XmlFault::Misplaced),
                 Event::DocType(_) => return Err(XmlFault::Doctype),
                 Event::Comment(_) | Event::PI(_) => {}
-                Event::Eof if self.depth > 0 => return Err(XmlFault::Truncated),
-                Event::Eof if !self.rooted => return Err(XmlFault::Empty),
                 Event::Eof => return Ok(Token::Eof),
             }
         }

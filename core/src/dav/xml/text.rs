@@ -11,18 +11,13 @@ pub(super) fn decoded<'a>(body: &'a [u8], charset: Option<&str>) -> Result<&'a s
     }
     let body = body.strip_prefix(&[0xEF, 0xBB, 0xBF]).unwrap_or(body);
     let declared = declared_encoding(body);
-    let named = declared.or(charset);
+    let other = |name: Option<&str>| name.filter(|name| !is_utf8_name(name)).map(printable);
     let Ok(text) = std::str::from_utf8(body) else {
-        return Err(match named {
-            Some(name) if !is_utf8_name(name) => XmlFault::Encoding(printable(name)),
-            _ => XmlFault::NotUtf8,
-        });
+        return Err(other(declared.or(charset)).map_or(XmlFault::NotUtf8, XmlFault::Encoding));
     };
-    match named {
-        Some(name) if !is_utf8_name(name) && (declared.is_some() || !text.is_ascii()) => {
-            return Err(XmlFault::Encoding(printable(name)));
-        }
-        _ => {}
+    // What the document itself declares is judged where the reader meets it.
+    if let Some(name) = other(charset).filter(|_| declared.is_none() && !text.is_ascii()) {
+        return Err(XmlFault::Encoding(name));
     }
     let illegal = |byte: u8| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
     // Blocks without early exit are what the compiler makes vector code of.

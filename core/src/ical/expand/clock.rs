@@ -99,6 +99,17 @@ impl Form {
         matches!(self.kind, Kind::Floating | Kind::Zoned(_))
     }
 
+    /// Whether a value is of this type and zone.
+    pub(super) fn fits(&self, value: &Temporal) -> bool {
+        match (&self.kind, value) {
+            (Kind::Date, Temporal::Date(_))
+            | (Kind::Floating, Temporal::Floating(_))
+            | (Kind::Utc, Temporal::Utc(_)) => true,
+            (Kind::Zoned(tzid), Temporal::Zoned(_, other)) => **tzid == **other,
+            _ => false,
+        }
+    }
+
     /// A local second in this form.
     pub(super) fn value(&self, civil: i64) -> Temporal {
         let time = date_time(civil);

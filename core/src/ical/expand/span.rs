@@ -46,12 +46,13 @@ impl Measure {
         })
     }
 
-    /// Seconds that an occurrence lasts at most, over every change of a clock.
-    pub(super) fn longest(&self) -> i64 {
+    /// Seconds that an occurrence in a form lasts at most, over every change of a clock.
+    pub(super) fn longest(&self, form: &Form) -> i64 {
         // Clocks were moved by up to a day at the date line.
         const SLACK: i64 = 2 * DAY;
         match self {
-            Self::Nothing => SLACK,
+            Self::Nothing if form.is_date() => DAY + SLACK,
+            Self::Nothing => 0,
             Self::Days(days) => days * DAY + SLACK,
             Self::Exact(seconds, _) => *seconds,
             Self::Nominal(length) if length.nominal_days() == 0 => length.exact_seconds(),

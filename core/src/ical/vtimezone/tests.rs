@@ -353,6 +353,10 @@ fn rules_end_with_until_and_count() {
         onsets("BYMONTH=2;BYMONTHDAY=29;COUNT=2"),
         ["20040229T010000", "20080229T010000"].map(second)
     );
+    assert_eq!(
+        onsets("BYMONTH=11;BYMONTHDAY=1,2,3;BYDAY=SU;COUNT=3"),
+        ["20021103T010000", "20031102T010000", "20081102T010000"].map(second)
+    );
     // A rule that makes nothing leaves DTSTART.
     assert_eq!(
         onsets("BYMONTH=10;BYDAY=-1SU;UNTIL=19991231T000000Z"),
@@ -371,6 +375,23 @@ fn a_rule_that_ends_late_is_not_listed() {
     assert_eq!(offsets.at(second("20260101T000000")), 3600);
     assert_eq!(offsets.next(second("20061028T000000")), Some(second("20061029T010000")));
     assert_eq!(offsets.next(second("20061029T010000")), None);
+}
+
+/// 29 February is a Sunday in 2088, and next in 2128.
+#[test]
+fn rules_may_pass_over_decades() {
+    let rule = "RRULE:FREQ=YEARLY;BYMONTH=2;BYDAY=5SU";
+    let offsets = definition(&[
+        observance("STANDARD", "20000101T000000", "+0000", "+0100", rule),
+        observance("STANDARD", "20890101T000000", "+0100", "+0000", ""),
+    ])
+    .expect("usable");
+    assert_eq!(offsets.at(second("20881231T000000")), 3600);
+    assert_eq!(offsets.at(second("21270101T000000")), 0);
+    assert_eq!(offsets.next(second("20890201T000000")), Some(second("21280229T000000")));
+    let offsets = definition(&[observance("STANDARD", "20000101T000000", "+0000", "+0100", rule)]).expect("usable");
+    assert_eq!(offsets.at(second("20031231T000000")), 0);
+    assert_eq!(offsets.at(second("21270101T000000")), 3600);
 }
 
 #[test]
