@@ -62,11 +62,16 @@ impl Entry {
             When::Days(first, last) if *first <= day && day <= *last => ("all day".to_owned(), day_of(*first, *last, day)),
             When::Days(..) => return None,
             When::Times(start, end, own) => {
-                let shown = start.date() == day || (day == first_day && start.date() < day && end.date() >= day);
+                let shown = if self.todo {
+                    end.date() == day
+                } else {
+                    start.date() == day || (day == first_day && start.date() < day && end.date() >= day)
+                };
                 if !shown {
                     return None;
                 }
-                (span(*start, *end, day), own.as_ref().map(|(start, end, name)| format!("{} {name}", span(*start, *end, start.date()))))
+                let time = if self.todo { format!("by {}", end.strftime("%H:%M")) } else { span(*start, *end, day) };
+                (time, own.as_ref().map(|(start, end, name)| format!("{} {name}", span(*start, *end, start.date()))))
             }
         };
         let mut line = format!("{time:<14} {}{}", if self.todo { "to do: " } else { "" }, self.summary);

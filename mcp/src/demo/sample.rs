@@ -144,9 +144,11 @@ impl Days<'_> {
                 timed(self.day(9), (13, 0), (15, 0), zone), line("SUMMARY:Quarterly planning"), line("LOCATION:Room 1.01"),
             ])),
             ("tasks", "invoice", todo("invoice", &[
-                Self::at("DUE", self.day(1), 17, 0, zone), line("SUMMARY:Send the invoice"), line("PRIORITY:2"),
+                Self::at("DTSTART", self.day(1), 9, 0, zone), Self::at("DUE", self.day(1), 17, 0, zone), line("SUMMARY:Send the invoice"), line("PRIORITY:2"),
             ])),
-            ("tasks", "passport", todo("passport", &[Self::on("DUE", self.day(3)), line("SUMMARY:Renew the passport")])),
+            ("tasks", "passport", todo("passport", &[
+                Self::on("DTSTART", self.day(3)), Self::on("DUE", self.day(4)), line("SUMMARY:Renew the passport"),
+            ])),
             ("tasks", "bike", todo("bike", &[line("SUMMARY:Fix the bicycle")])),
         ]
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, ToSpan};
 use kalends_core::href::Href;
-use kalends_core::ical::expand::Instance;
-use kalends_core::ical::value::Temporal;
+use kalends_core::ical::entity::Entity;
+use kalends_core::ical::series::OccurrenceTiming;
 use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::{MAX_WINDOW_DAYS, OccurrenceRow, Occurrences, QueryOccurrences};
 use kalends_core::ops::scope::{CalendarChoice, Scope};
@@ -35,7 +35,7 @@ const STRUCTURE: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Held {
     found: Occurrences,
-    zone: String,
+    zone: Zone,
     source: &'static str,
     detail: Detail,
 }
@@ -47,7 +47,8 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
         refuse_beside_cursor(arguments)?;
         return next(session, cursor, size);
     }
-    let (ask, zone, source) = start(session, arguments)?;
+    let (ask, source) = start(session, arguments)?;
+    let zone = ask.evaluation.clone();
     let found = session.engine.run(ask, &session.account, canceled).await?;
     let held = Arc::new(Held {
         found,
@@ -65,7 +66,7 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
         snapshot,
         row: size as u32,
         expires,
-        zone: held.zone.clone(),
+        zone: held.zone.name().to_owned(),
     };
     Ok(page(&held, 0, size, Some(session.cursors.seal(TOOL, &position))))
 }
@@ -74,7 +75,7 @@ fn next(session: &Session, cursor: &str, size: usize) -> Outcome<Value> {
     let now = session.engine.now();
     let position = session.cursors.open(TOOL, cursor, now)?;
     let held = session.snapshots(|store| store.get(now, position.snapshot));
-    let held = held.filter(|held| held.zone == position.zone).ok_or_else(expired)?;
+    let held = held.filter(|held| held.zone.name() == position.zone).ok_or_else(expired)?;
     let from = position.row as usize;
     let more = from + size < held.found.rows.len();
     let following = more.then(|| {
@@ -100,8 +101,8 @@ fn invalid(violations: Vec<Violation>) -> Box<Error> {
     Error::violations(Phase::SchemaLexicalDiscriminator, violations)
 }
 
-/// Reads a Start: the operation, the name of its evaluation zone, and who named it.
-fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, String, &'static str)> {
+/// Reads a Start: the operation, and who named its evaluation zone.
+fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, &'static str)> {
     let mut found = Vec::new();
     let scope = scope(arguments, &mut found);
     let from = instant(arguments, "from", &mut found);
@@ -110,10 +111,10 @@ fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, Str
         window(from, to, &mut found);
     }
     let (zone, source) = match arguments.get("evaluationTimeZone").and_then(Value::as_str) {
-        Some(name) => (Some(name.to_owned()), "caller"),
-        None => (session.evaluation_zone.clone(), "configuration"),
+        Some(name) => (Some(name), "caller"),
+        None => (session.evaluation_zone.as_deref(), "configuration"),
     };
-    let evaluation = zone.as_deref().and_then(|name| evaluation(name, &mut found));
+    let evaluation = zone.and_then(|name| evaluation(name, &mut found));
     if zone.is_none() {
         let text = "Send evaluationTimeZone: the user's IANA zone, e.g. Europe/Berlin (or configure CALDAV_EVALUATION_TIME_ZONE).";
         found.push(violation("/evaluationTimeZone", "required_member", text));
@@ -123,8 +124,8 @@ fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, Str
         words(text, &mut found);
     }
     let categories = categories(arguments, &mut found);
-    match (scope, from, to, evaluation, zone) {
-        (Some(scope), Some(from), Some(to), Some(evaluation), Some(zone)) if found.is_empty() => {
+    match (scope, from, to, evaluation) {
+        (Some(scope), Some(from), Some(to), Some(evaluation)) if found.is_empty() => {
             let filter = TextFilter::new(text, &categories);
             let ask = QueryOccurrences {
                 scope,
@@ -133,7 +134,7 @@ fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, Str
                 evaluation,
                 filter,
             };
-            Ok((ask, zone, source))
+            Ok((ask, source))
         }
         _ => Err(invalid(found)),
     }
@@ -291,7 +292,7 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
     let rows = held.found.rows.iter().skip(from).take(size);
     let items: Vec<Value> = rows
         .map(|row| match held.detail {
-            Detail::Compact => compact::row(&row.resource, &row.instance, &held.zone),
+            Detail::Compact => compact::row(&row.resource, &row.instance, held.zone.name()),
             Detail::Full => full_row(row, &held.zone),
         })
         .collect();
@@ -299,7 +300,7 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
         "outcome": "success",
         "items": items,
         "diagnostics": held.found.diagnostics,
-        "temporalEvaluationContext": {"timeZone": held.zone, "source": held.source},
+        "temporalEvaluationContext": {"timeZone": held.zone.name(), "source": held.source},
         "pagination": {"mode": "query_result_snapshot", "nextCursor": following}
     });
     let unresolved = &held.found.unresolved;
@@ -313,35 +314,12 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
     page
 }
 
-fn full_row(row: &OccurrenceRow, evaluation: &str) -> Value {
+fn full_row(row: &OccurrenceRow, evaluation: &Zone) -> Value {
     json!({
         "snapshot": compact::full(&row.resource),
-        "recurrenceIdentity": {"value": row.instance.identity},
-        "timing": full_timing(&row.instance, evaluation)
+        "recurrenceIdentity": Entity::recurrence_identity(&row.instance),
+        "timing": OccurrenceTiming::of(&row.instance, evaluation)
     })
-}
-
-fn full_timing(instance: &Instance, evaluation: &str) -> Value {
-    let mut timing = json!({
-        "sourceStart": instance.source_start,
-        "effectiveStart": instance.start,
-        "evaluatedStartUtc": {"kind": "utcDateTime", "value": utc(instance.from)},
-        "evaluatedEndUtc": {"kind": "utcDateTime", "value": utc(instance.to)}
-    });
-    for (member, end) in [("sourceEnd", &instance.source_end), ("effectiveEnd", &instance.end)] {
-        if let Some(end) = end {
-            timing[member] = json!(end);
-        }
-    }
-    for (member, length) in [("sourceDuration", &instance.source_duration), ("effectiveDuration", &instance.duration)] {
-        if let Some(length) = length {
-            timing[member] = json!(length.to_string());
-        }
-    }
-    if matches!(instance.start, Temporal::Date(_) | Temporal::Floating(_)) {
-        timing["evaluationTimeZone"] = json!(evaluation);
-    }
-    timing
 }
 
 /// A whole second in the form of `utcDateTime`.
