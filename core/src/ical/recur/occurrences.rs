@@ -2,12 +2,14 @@
 
 mod hours;
 
-use super::civil::{DAY, LAST_SECOND};
+use super::civil::{DAY, LAST_DAY, LAST_SECOND};
 use super::period::Anchor;
 use super::{Frequency, Rule, Steps, StepsExhausted};
 
 /// The most times that are laid out ahead within a period.
 const CHUNK: usize = 512;
+/// The most days of a daily rule that are looked at together.
+const DAYS_AHEAD: usize = 16;
 
 /// The local times of a rule in ascending order, without repeats, up to year 9999. No zone is applied.
 ///
@@ -184,6 +186,9 @@ impl<'r> Occurrences<'r> {
             }
             let period = self.period;
             self.period += 1;
+            if self.rule.frequency == Frequency::Daily && self.rule.positions.is_empty() {
+                self.add_days();
+            }
             self.day_at = self.days.len();
             if self.rule.positions.is_empty() {
                 let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
@@ -214,6 +219,18 @@ impl<'r> Occurrences<'r> {
             if !self.ready.is_empty() {
                 return Ok(true);
             }
+        }
+    }
+
+    /// In a daily rule, takes some of the next days along, up to one that the filters take away.
+    fn add_days(&mut self) {
+        while (1..DAYS_AHEAD).contains(&self.days.len()) {
+            let day = self.anchor.day + self.period * self.rule.interval;
+            if day > LAST_DAY || !self.rule.admits(day) {
+                return;
+            }
+            self.days.push(day);
+            self.period += 1;
         }
     }
 
