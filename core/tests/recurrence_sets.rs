@@ -356,6 +356,23 @@ fn a_period_gives_its_own_length_to_an_occurrence_that_the_rule_makes_too() {
 }
 
 #[test]
+fn a_floating_period_is_in_the_zone_of_the_series() {
+    let sets = document(&[&[
+        "DTSTART;TZID=Asia/Tokyo:20260601T080000",
+        "RDATE;VALUE=PERIOD:20260603T080000/20260603T100000,20260604T080000/PT1H",
+    ]]);
+    let expected = [
+        ("20260531T230000", "20260531T230000"),
+        ("20260602T230000", "20260603T010000"),
+        ("20260603T230000", "20260604T000000"),
+    ];
+    assert_eq!(
+        spans(&within(&sets, "20260501T000000", "20260701T000000")),
+        pairs(&expected)
+    );
+}
+
+#[test]
 fn what_cannot_be_told_is_a_typed_fault() {
     let unknown = document(&[&["DTSTART;TZID=Nowhere/Land:20260101T090000", "RRULE:FREQ=DAILY"]]);
     let fault = within(&unknown, "20260101T000000", "20260201T000000");
