@@ -515,3 +515,32 @@ fn a_far_window_counts_the_gaps_before_it() {
         assert_eq!(found.as_deref(), Ok(&all[dense..]), "{rule} in {tzid}");
     }
 }
+
+/// The hostile rules of the vectors, in a month far from their start.
+#[test]
+fn hostile_rules_end_in_an_answer_or_a_typed_limit() {
+    let mut limits = 0;
+    for vector in vectors("hostile") {
+        if !vector["expect"].is_array() {
+            continue;
+        }
+        for (tzid, count) in [("Europe/Berlin", ""), ("", ";COUNT=4000000000")] {
+            let series = zoned(
+                tzid,
+                text(&vector, "dtstart"),
+                &format!("{}{count}", text(&vector, "rule")),
+            );
+            let window = Window {
+                from: utc("20261101T000000Z"),
+                to: utc("20261201T000000Z"),
+            };
+            let mut steps = Steps::new(300_000);
+            match expand(&series, window, &mut steps) {
+                Ok(found) => assert!(found.len() < 10 && steps.used() < 10_000, "{}", text(&vector, "rule")),
+                Err(Unevaluable::Occurrences | Unevaluable::Steps(_)) => limits += 1,
+                Err(fault) => panic!("{}: {fault}", text(&vector, "rule")),
+            }
+        }
+    }
+    assert_eq!(limits, 2, "only the rule with a time for every second is too much");
+}
