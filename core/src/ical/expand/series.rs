@@ -3,7 +3,7 @@
 use super::clock::{Clock, Form};
 use super::collect::{Collector, Found, Future, Master, Name, Slot};
 use super::span::Measure;
-use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Unevaluable, Window};
+use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Span, Unevaluable, Window};
 use crate::ical::recur::{DAY, Occurrences, Rule, RuleFault, Steps, StepsExhausted, Until, civil_second};
 use crate::ical::value::Temporal;
 
@@ -238,6 +238,11 @@ impl<'a> Expansion<'a> {
             Temporal::Utc(_) | Temporal::Zoned(..) => Form::of(&date.start, &mut self.clock)?,
         };
         let measure = match &date.span {
+            // The end of a floating period is as local as its start.
+            Some(Span::Until(Temporal::Floating(end))) => {
+                let end = Span::Until(form.value(civil_second(*end)));
+                Measure::of(&end, &form.value(own_civil), &mut self.clock)?
+            }
             Some(span) => Measure::of(span, &form.value(own_civil), &mut self.clock)?,
             None => self.master.measure.clone(),
         };
