@@ -120,6 +120,11 @@ fn what_is_not_one_event_or_to_do_is_opaque_with_a_reason() {
     }
     let opaque = calendar(&(good + &todo("")));
     assert_eq!((opaque.kind(), opaque.uid()), (None, Some("1")));
+    let alike = projection(&calendar(
+        "BEGIN:X-A/b\r\nN:1\r\nEND:X-A/b\r\nBEGIN:x-a/B\r\nN:2\r\nEND:x-a/B\r\n",
+    ));
+    let path = &alike["properties"][3]["componentPath"];
+    assert_eq!(path[1], json!({"name": "X-A-B", "occurrence": 1}));
     let properties = &projection(&opaque)["properties"];
     assert_eq!(properties.as_array().map(Vec::len), Some(7));
     assert_eq!(
@@ -352,6 +357,25 @@ fn an_override_for_the_future_shows_each_occurrence_at_its_own_time() {
         (shown[2].duration.as_deref(), shown[2].end.as_ref()),
         (None, found[2].end.as_ref())
     );
+}
+
+#[test]
+fn an_override_with_a_start_takes_no_length_from_the_master() {
+    // RFC 5545, 3.6.1: a component with DTSTART alone ends where it starts.
+    let master = event("DTSTART:20260504T080000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2\r\n");
+    for (lines, seconds) in [
+        ("DTSTART:20260505T090000Z\r\n", 0),
+        ("SUMMARY:b\r\n", 3_600),
+        ("DURATION:PT5M\r\n", 300),
+    ] {
+        let entity = calendar(&(master.clone() + &event(&format!("RECURRENCE-ID:20260505T080000Z\r\n{lines}"))));
+        let found = year(&entity).expect("evaluable");
+        assert_eq!(
+            (found[0].to - found[0].from, found[1].to - found[1].from),
+            (3_600, seconds),
+            "{lines}"
+        );
+    }
 }
 
 #[test]
