@@ -41,7 +41,11 @@ pub(crate) enum Detail {
 impl Detail {
     /// What checked arguments ask for.
     pub(crate) fn of(arguments: &Value) -> Self {
-        if arguments["detail"] == "full" { Self::Full } else { Self::Compact }
+        if arguments["detail"] == "full" {
+            Self::Full
+        } else {
+            Self::Compact
+        }
     }
 }
 
@@ -76,7 +80,15 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
     let mut fields = json!(entity.occurrence_fields(instance));
     plain(&mut fields);
     if let Value::Object(fields) = &mut fields {
-        for member in ["description", "start", "end", "due", "duration", "recurrenceSet", "structuredData"] {
+        for member in [
+            "description",
+            "start",
+            "end",
+            "due",
+            "duration",
+            "recurrenceSet",
+            "structuredData",
+        ] {
             fields.remove(member);
         }
         for (member, default) in [("transparency", "opaque"), ("classification", "public")] {
@@ -107,7 +119,11 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
     let mut row = json!({"snapshot": snapshot, "timing": timing(instance, evaluation)});
     if entity.is_recurring() {
         let moved = instance.identity != instance.start;
-        row["recurrenceIdentity"] = if moved { json!({"value": instance.identity}) } else { json!({}) };
+        row["recurrenceIdentity"] = if moved {
+            json!({"value": instance.identity})
+        } else {
+            json!({})
+        };
     }
     row
 }
@@ -154,7 +170,8 @@ fn plain(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(plain),
         Value::Object(members) => {
             members.remove("originalSlice");
-            if let (Some(Value::String(kind)), Some(Value::String(raw))) = (members.get("kind"), members.get("rawValue"))
+            if let (Some(Value::String(kind)), Some(Value::String(raw))) =
+                (members.get("kind"), members.get("rawValue"))
                 && *raw == kind.replace('_', "-").to_ascii_uppercase()
             {
                 members.remove("rawValue");
