@@ -83,11 +83,11 @@ struct Signpost {
 
 async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
     let start = &channel.account.settings().url;
-    let elsewhere = ["/.well-known/caldav", "/"]
+    let usual = ["/.well-known/caldav", "/"]
         .iter()
         .filter_map(|path| start.resolve(path));
     let mut places: Vec<Href> = vec![start.clone()];
-    places.extend(elsewhere.filter(|place| place.key() != start.key()));
+    places.extend(usual.filter(|place| place.key() != start.key()));
     let mut first_error = None;
     let mut fallback = None;
     for place in places {
@@ -95,7 +95,7 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
             Ok(found) => found,
             Err(error) if final_for_discovery(&error) => return Err(error),
             Err(error) => {
-                first_error.get_or_insert(error);
+                first_error.get_or_insert_with(|| elsewhere(error));
                 continue;
             }
         };
@@ -134,13 +134,16 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
                 scheduling,
             });
         }
-        first_error.get_or_insert_with(|| {
-            protocol(
-                "The server answers, but names no calendar home. Check that CALDAV_URL is the CalDAV address that the provider gives.",
-            )
-        });
+        first_error.get_or_insert_with(|| elsewhere(protocol("The server answers, but names no calendar home.")));
     }
     fallback.ok_or_else(|| first_error.expect("the place that was asked first gave homes, an error, or this"))
+}
+
+/// The error of a place that is no CalDAV server, with what helps.
+fn elsewhere(mut error: Box<Error>) -> Box<Error> {
+    let advice = "Check that CALDAV_URL is the CalDAV address that the provider gives.";
+    error.message = format!("{} {advice}", error.message).into();
+    error
 }
 
 /// What would be the same at another place of the same server, or must not be tried again.
