@@ -57,7 +57,9 @@ pub(crate) fn tools() -> &'static [ToolSpec] {
 
 /// The tool of that name, in either spelling.
 pub(crate) fn find(name: &str) -> Option<&'static ToolSpec> {
-    tools().iter().find(|spec| spec.underscore == name || spec.dotted == name)
+    tools()
+        .iter()
+        .find(|spec| spec.underscore == name || spec.dotted == name)
 }
 
 /// Which tool to take for what, for the model.
@@ -119,7 +121,7 @@ fn occurrences_query() -> ToolSpec {
         dotted: "calendar_occurrences.query",
         underscore: "calendar_occurrences_query",
         title: "Query Occurrences",
-        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows fields are those of the occurrence; effectiveEnd is in the zone of effectiveStart unless it names one; a recurrenceIdentity marks a series, and without value equals effectiveStart; an absent entityUid is the file name in href without .ics.",
+        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows a kind is shown for to-dos only; fields are those of the occurrence; effectiveEnd is in the zone of effectiveStart unless it names one; a recurrenceIdentity marks a series, and without value equals effectiveStart; an absent entityUid is the file name in href without .ics.",
         input: object(properties, &[]),
         output: outcome(json!({
             "items": rows(),
@@ -166,7 +168,10 @@ fn one_of(values: &[&str]) -> Value {
 }
 
 fn detail() -> Value {
-    described(one_of(&["compact", "full"]), "default compact; full adds raw properties and all timing")
+    described(
+        one_of(&["compact", "full"]),
+        "default compact; full adds raw properties and all timing",
+    )
 }
 
 fn open() -> Value {
@@ -205,14 +210,28 @@ mod tests {
     /// What every provider takes (Anthropic, OpenAI, Gemini): see the module of `schema`.
     fn lint(schema: &Value, at: &str) {
         let known = [
-            "type", "properties", "required", "additionalProperties", "enum", "items", "description", "minLength", "maxLength",
-            "minimum", "maximum", "minItems", "maxItems", "uniqueItems",
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "enum",
+            "items",
+            "description",
+            "minLength",
+            "maxLength",
+            "minimum",
+            "maximum",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
         ];
         let members = schema.as_object().unwrap_or_else(|| panic!("{at} is no object schema"));
         for keyword in members.keys() {
             assert!(known.contains(&keyword.as_str()), "{at} uses {keyword}");
         }
-        let kind = schema["type"].as_str().unwrap_or_else(|| panic!("{at} has no single type"));
+        let kind = schema["type"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{at} has no single type"));
         if let Some(properties) = schema.get("properties") {
             assert_eq!(kind, "object", "{at}");
             assert_eq!(schema["additionalProperties"], false, "{at}");
@@ -220,7 +239,10 @@ mod tests {
                 lint(below, &format!("{at}/{name}"));
             }
             for required in schema.get("required").into_iter().flat_map(|r| r.as_array().unwrap()) {
-                assert!(properties.get(required.as_str().unwrap()).is_some(), "{at} requires {required}");
+                assert!(
+                    properties.get(required.as_str().unwrap()).is_some(),
+                    "{at} requires {required}"
+                );
             }
         }
         if let Some(items) = schema.get("items") {
@@ -244,7 +266,10 @@ mod tests {
         for spec in tools() {
             let name = spec.name(Naming::Underscore);
             assert!(name.len() <= 45 && name.starts_with(|c: char| c.is_ascii_lowercase()));
-            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'));
+            assert!(
+                name.bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+            );
             assert_eq!(name, spec.name(Naming::Dotted).replace('.', "_"));
             assert_eq!(find(name).map(|found| found.kind), Some(spec.kind));
             assert_eq!(find(spec.name(Naming::Dotted)).map(|found| found.kind), Some(spec.kind));

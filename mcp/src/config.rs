@@ -102,7 +102,10 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// An unset and an empty variable are the same.
     fn get(&self, name: &str) -> Option<&str> {
-        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.environment
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
     }
 
     fn fail(&mut self, variable: &'static str, failure: impl Into<String>) {
@@ -118,7 +121,11 @@ impl Reader<'_> {
         let evaluation_zone = self.evaluation_zone();
         let naming = self.naming();
         self.modes();
-        let name = |variable| self.get(variable).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let name = |variable| {
+            self.get(variable)
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty())
+        };
         let account = Settings {
             redirect_hosts,
             calendar_hrefs,
@@ -142,7 +149,10 @@ impl Reader<'_> {
         };
         let lower = text.to_ascii_lowercase();
         if ["%2e", "%2f", "%5c"].iter().any(|escape| lower.contains(escape)) {
-            self.fail(NAME, "must not contain an encoded dot, slash or backslash (%2e, %2f, %5c)");
+            self.fail(
+                NAME,
+                "must not contain an encoded dot, slash or backslash (%2e, %2f, %5c)",
+            );
             return None;
         }
         let href = match Href::parse(&text) {
@@ -165,7 +175,10 @@ impl Reader<'_> {
     /// The value of a secret, from its variable or from the file that `*_FILE` names, whose last line end is not
     /// part of it.
     fn secret(&mut self, variable: &'static str, file_variable: &'static str) -> Option<Secret> {
-        let (value, path) = (self.get(variable).map(Secret::new), self.get(file_variable).map(PathBuf::from));
+        let (value, path) = (
+            self.get(variable).map(Secret::new),
+            self.get(file_variable).map(PathBuf::from),
+        );
         let Some(path) = path else { return value };
         if value.is_some() {
             self.fail(file_variable, format!("must not be set together with {variable}"));
@@ -181,7 +194,10 @@ impl Reader<'_> {
                 Some(Secret::new(text)).filter(|_| !text.is_empty())
             }
             Err(error) => {
-                self.fail(file_variable, format!("names a file that cannot be read: {}", error.kind()));
+                self.fail(
+                    file_variable,
+                    format!("names a file that cannot be read: {}", error.kind()),
+                );
                 None
             }
         }
@@ -190,9 +206,15 @@ impl Reader<'_> {
     fn credential(&mut self, local: bool) -> Option<Credential> {
         let scheme = self.get("CALDAV_AUTH_SCHEME").unwrap_or("basic").to_owned();
         let username = self.get("CALDAV_USERNAME").map(str::to_owned);
-        let password_set = self.get("CALDAV_PASSWORD").or(self.get("CALDAV_PASSWORD_FILE")).is_some();
+        let password_set = self
+            .get("CALDAV_PASSWORD")
+            .or(self.get("CALDAV_PASSWORD_FILE"))
+            .is_some();
         if local {
-            for (set, variable) in [(username.is_some(), "CALDAV_USERNAME"), (password_set, "CALDAV_PASSWORD")] {
+            for (set, variable) in [
+                (username.is_some(), "CALDAV_USERNAME"),
+                (password_set, "CALDAV_PASSWORD"),
+            ] {
                 if set {
                     self.fail(variable, "must not be set for a file: URL, which needs no credentials");
                 }
@@ -216,7 +238,10 @@ impl Reader<'_> {
             "basic" => self.basic(username, password_set),
             "bearer" => self.bearer(username, password_set),
             "oauth2" => {
-                self.fail("CALDAV_AUTH_SCHEME", "oauth2 is not available yet: use basic with an app password, or bearer");
+                self.fail(
+                    "CALDAV_AUTH_SCHEME",
+                    "oauth2 is not available yet: use basic with an app password, or bearer",
+                );
                 None
             }
             _ => {
@@ -232,7 +257,10 @@ impl Reader<'_> {
             self.fail("CALDAV_USERNAME", "is required for basic authentication");
         }
         if !password_set {
-            self.fail("CALDAV_PASSWORD", "is required for basic authentication (or CALDAV_PASSWORD_FILE)");
+            self.fail(
+                "CALDAV_PASSWORD",
+                "is required for basic authentication (or CALDAV_PASSWORD_FILE)",
+            );
         }
         let password = self.secret("CALDAV_PASSWORD", "CALDAV_PASSWORD_FILE")?;
         let credential = Credential::Basic {
@@ -240,7 +268,8 @@ impl Reader<'_> {
             password,
         };
         if credential.header().is_err() {
-            let text = "cannot be sent by basic authentication: no colon, and no control characters in it or the password";
+            let text =
+                "cannot be sent by basic authentication: no colon, and no control characters in it or the password";
             self.fail("CALDAV_USERNAME", text);
         }
         Some(credential)
@@ -256,7 +285,10 @@ impl Reader<'_> {
         }
         let credential = Credential::Bearer(self.secret("CALDAV_PASSWORD", "CALDAV_PASSWORD_FILE")?);
         if credential.header().is_err() {
-            self.fail("CALDAV_PASSWORD", "must be visible ASCII characters only, since it is a bearer token");
+            self.fail(
+                "CALDAV_PASSWORD",
+                "must be visible ASCII characters only, since it is a bearer token",
+            );
         }
         Some(credential)
     }
@@ -267,11 +299,17 @@ impl Reader<'_> {
             return Vec::new();
         };
         if url.is_some_and(|url| url.origin().scheme != "https") {
-            self.fail(NAME, "needs an https CALDAV_URL, since these hosts are sent the credentials");
+            self.fail(
+                NAME,
+                "needs an https CALDAV_URL, since these hosts are sent the credentials",
+            );
         }
         let hosts: Vec<_> = text.split(',').map(|entry| RedirectHost::parse(entry.trim())).collect();
         if hosts.contains(&None) {
-            self.fail(NAME, "must be a comma list of host.example or .suffix.example, without scheme, port or path");
+            self.fail(
+                NAME,
+                "must be a comma list of host.example or .suffix.example, without scheme, port or path",
+            );
         }
         hosts.into_iter().flatten().collect()
     }
@@ -280,7 +318,9 @@ impl Reader<'_> {
         const NAME: &str = "CALDAV_CALENDAR_HREFS";
         let text = self.get(NAME).unwrap_or_default().to_owned();
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        let hrefs: Result<Vec<_>, _> = entries.map(|entry| Href::parse(entry).map(|href| href.as_collection())).collect();
+        let hrefs: Result<Vec<_>, _> = entries
+            .map(|entry| Href::parse(entry).map(|href| href.as_collection()))
+            .collect();
         hrefs.unwrap_or_else(|fault| {
             self.fail(NAME, format!("holds an entry that {}", fault_text(fault)));
             Vec::new()
@@ -329,11 +369,23 @@ impl Reader<'_> {
                 self.fail(variable, format!("must be one of {}", allowed.join(", ")));
             }
         }
-        if self.get("CALDAV_TOOLSETS").is_some_and(|value| value.trim() != "semantic") {
-            self.fail("CALDAV_TOOLSETS", "must be semantic: planner and assistant are not available yet");
+        if self
+            .get("CALDAV_TOOLSETS")
+            .is_some_and(|value| value.trim() != "semantic")
+        {
+            self.fail(
+                "CALDAV_TOOLSETS",
+                "must be semantic: planner and assistant are not available yet",
+            );
         }
-        if self.get("CALDAV_EXPOSE_EXACT_TOOLS").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-            self.fail("CALDAV_EXPOSE_EXACT_TOOLS", "cannot be true: the exact tools are not available yet");
+        if self
+            .get("CALDAV_EXPOSE_EXACT_TOOLS")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        {
+            self.fail(
+                "CALDAV_EXPOSE_EXACT_TOOLS",
+                "cannot be true: the exact tools are not available yet",
+            );
         }
     }
 }
@@ -353,7 +405,10 @@ mod tests {
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     const BASIC: [(&str, &str); 3] = [
@@ -406,11 +461,21 @@ mod tests {
             assert_eq!(failing(&[(variable, value)]), [variable], "{variable}={value}");
         }
         assert_eq!(failing(&[("CALDAV_AUTH_SCHEME", "bearer")]), ["CALDAV_USERNAME"]);
-        let token = [("CALDAV_AUTH_SCHEME", "bearer"), ("CALDAV_USERNAME", ""), ("CALDAV_PASSWORD", "a b")];
+        let token = [
+            ("CALDAV_AUTH_SCHEME", "bearer"),
+            ("CALDAV_USERNAME", ""),
+            ("CALDAV_PASSWORD", "a b"),
+        ];
         assert_eq!(failing(&token), ["CALDAV_PASSWORD"]);
-        let plain = [("CALDAV_URL", "http://dav.example.com/"), ("CALDAV_REDIRECT_HOSTS", "a.example")];
+        let plain = [
+            ("CALDAV_URL", "http://dav.example.com/"),
+            ("CALDAV_REDIRECT_HOSTS", "a.example"),
+        ];
         assert_eq!(failing(&plain), ["CALDAV_REDIRECT_HOSTS"]);
-        assert_eq!(failing(&[("CALDAV_URL", "file:///tmp/x")]), ["CALDAV_PASSWORD", "CALDAV_USERNAME"]);
+        assert_eq!(
+            failing(&[("CALDAV_URL", "file:///tmp/x")]),
+            ["CALDAV_PASSWORD", "CALDAV_USERNAME"]
+        );
     }
 
     #[test]
@@ -428,20 +493,32 @@ mod tests {
         let config = Config::read(&environment(&[("CALDAV_URL", "file:///tmp/x")])).unwrap();
         assert_eq!(config.account.credential, Credential::None);
         let lists = [
-            ("CALDAV_CALENDAR_HREFS", " https://dav.example.com/a , ,https://dav.example.com/b/"),
+            (
+                "CALDAV_CALENDAR_HREFS",
+                " https://dav.example.com/a , ,https://dav.example.com/b/",
+            ),
             ("CALDAV_REDIRECT_HOSTS", "p1.example.com,.example.net"),
             ("CALDAV_DEFAULT_EVENT_CALENDAR_NAME", " Work "),
         ];
         let config = Config::read(&environment(&[&BASIC[..], &lists].concat())).unwrap();
         assert_eq!(config.account.calendar_hrefs[0].as_str(), "https://dav.example.com/a/");
-        assert_eq!((config.account.calendar_hrefs.len(), config.account.redirect_hosts.len()), (2, 2));
+        assert_eq!(
+            (config.account.calendar_hrefs.len(), config.account.redirect_hosts.len()),
+            (2, 2)
+        );
         assert_eq!(config.account.default_event_calendar.as_deref(), Some("Work"));
     }
 
     #[test]
     fn all_failures_are_listed_one_a_line_without_a_secret() {
-        let bad = [("CALDAV_PASSWORD", "hunter2\n"), ("CALDAV_TOOL_NAMES", "x"), ("CALDAV_URL", "http://a:hunter2@b/")];
-        let error = Config::read(&environment(&[&BASIC[..], &bad].concat())).unwrap_err().to_string();
+        let bad = [
+            ("CALDAV_PASSWORD", "hunter2\n"),
+            ("CALDAV_TOOL_NAMES", "x"),
+            ("CALDAV_URL", "http://a:hunter2@b/"),
+        ];
+        let error = Config::read(&environment(&[&BASIC[..], &bad].concat()))
+            .unwrap_err()
+            .to_string();
         let lines: Vec<_> = error.lines().collect();
         assert_eq!(lines[0], "CalDAV configuration error:");
         assert_eq!(lines.len(), 4, "{error}");
@@ -454,7 +531,12 @@ mod tests {
     #[test]
     fn an_empty_environment_says_what_to_set() {
         let error = Config::read(&Environment::new()).unwrap_err().to_string();
-        for expected in ["  - CALDAV_URL is required", "CALDAV_PASSWORD_FILE", "file:///", "kalends demo"] {
+        for expected in [
+            "  - CALDAV_URL is required",
+            "CALDAV_PASSWORD_FILE",
+            "file:///",
+            "kalends demo",
+        ] {
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -29,10 +29,19 @@ impl Engine {
     pub(crate) fn new(url: &Href, options: Options) -> Result<Self, (&'static str, String)> {
         if url.origin().scheme == "file" {
             let path = folder(url).ok_or_else(|| ("CALDAV_URL", "names no folder".to_owned()))?;
-            let open = |error: io::Error| ("CALDAV_URL", format!("names a folder that cannot be used: {}", error.kind()));
-            return Local::folder(path).map(|local| Self::Folder(Arc::new(local))).map_err(open);
+            let open = |error: io::Error| {
+                (
+                    "CALDAV_URL",
+                    format!("names a folder that cannot be used: {}", error.kind()),
+                )
+            };
+            return Local::folder(path)
+                .map(|local| Self::Folder(Arc::new(local)))
+                .map_err(open);
         }
-        Tokio::new(options).map(Self::Network).map_err(|error| ("CALDAV_CA_FILE", format!("or a proxy variable: {error}")))
+        Tokio::new(options)
+            .map(Self::Network)
+            .map_err(|error| ("CALDAV_CA_FILE", format!("or a proxy variable: {error}")))
     }
 
     /// The host's clock and fresh entropy.
@@ -96,6 +105,10 @@ fn folder(url: &Href) -> Option<std::path::PathBuf> {
     let text = String::from_utf8(out).ok()?;
     // `file:///C:/x` names `C:/x`.
     let drive = |text: &str| text.as_bytes().get(2) == Some(&b':') && text.as_bytes()[1].is_ascii_alphabetic();
-    let text = if cfg!(windows) && drive(&text) { &text[1..] } else { &text };
+    let text = if cfg!(windows) && drive(&text) {
+        &text[1..]
+    } else {
+        &text
+    };
     Some(text.into())
 }

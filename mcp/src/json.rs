@@ -274,7 +274,10 @@ mod tests {
     #[test]
     fn invalid_unicode_is_noted_and_replaced() {
         let strict = read(b"{\"a\":[\"x\xffy\",\"\\ud800z\",\"\\\\ud800\"],\"\\udc00\":1}").unwrap();
-        assert_eq!(strict.value, json!({"a": ["x\u{fffd}y", "\u{fffd}z", "\\ud800"], "\u{fffd}": 1}));
+        assert_eq!(
+            strict.value,
+            json!({"a": ["x\u{fffd}y", "\u{fffd}z", "\\ud800"], "\u{fffd}": 1})
+        );
         let expected = [
             ("/\u{fffd}".to_owned(), Flaw::InvalidUnicode),
             ("/a/0".to_owned(), Flaw::InvalidUnicode),

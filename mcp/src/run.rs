@@ -87,8 +87,12 @@ fn serve(environment: &Environment) -> ExitCode {
 /// Says where a panic happened, and not with which values: those may be of someone's calendar.
 fn hush_panics() {
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
-        complain(&format!("kalends: internal error{place}; the call is answered with an error"));
+        let place = info
+            .location()
+            .map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+        complain(&format!(
+            "kalends: internal error{place}; the call is answered with an error"
+        ));
     }));
 }
 

@@ -58,7 +58,10 @@ impl Check {
         };
         if !fits {
             let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
-            return self.note("invalid_type", format!("Send {article} {kind} here, not {}.", name(value)));
+            return self.note(
+                "invalid_type",
+                format!("Send {article} {kind} here, not {}.", name(value)),
+            );
         }
         if let Some(allowed) = schema["enum"].as_array()
             && !allowed.contains(value)
@@ -69,7 +72,12 @@ impl Check {
         match value {
             Value::Object(members) => self.object(schema, members),
             Value::Array(items) => self.array(schema, items),
-            Value::String(text) => self.within(schema, ["minLength", "maxLength"], text.chars().count() as i64, "characters"),
+            Value::String(text) => self.within(
+                schema,
+                ["minLength", "maxLength"],
+                text.chars().count() as i64,
+                "characters",
+            ),
             Value::Number(_) => {
                 let number = integer(value).unwrap_or_default();
                 self.within(schema, ["minimum", "maximum"], number, "");
@@ -81,7 +89,12 @@ impl Check {
     fn object(&mut self, schema: &Value, members: &Map<String, Value>) {
         let none = Map::new();
         let known = schema["properties"].as_object().unwrap_or(&none);
-        for required in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        for required in schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
             if !members.contains_key(required) {
                 let hint = known.get(required).and_then(|schema| schema["description"].as_str());
                 let message = missing(required, hint);
@@ -93,8 +106,15 @@ impl Check {
                 Some(schema) => check.value(schema, value),
                 None => {
                     let known: Vec<&str> = known.keys().map(String::as_str).collect();
-                    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-                    check.note("unknown_member", format!("Leave this member out. Known members here: {known}."));
+                    let known = if known.is_empty() {
+                        "none".into()
+                    } else {
+                        known.join(", ")
+                    };
+                    check.note(
+                        "unknown_member",
+                        format!("Leave this member out. Known members here: {known}."),
+                    );
                 }
             });
         }
@@ -102,7 +122,12 @@ impl Check {
 
     fn array(&mut self, schema: &Value, items: &[Value]) {
         self.within(schema, ["minItems", "maxItems"], items.len() as i64, "items");
-        if schema["uniqueItems"] == true && items.iter().enumerate().any(|(at, item)| items[..at.min(64)].contains(item)) {
+        if schema["uniqueItems"] == true
+            && items
+                .iter()
+                .enumerate()
+                .any(|(at, item)| items[..at.min(64)].contains(item))
+        {
             self.note("duplicate_items", "Send each item once.".into());
         }
         // What is beyond the bound needs no word of its own.
@@ -140,7 +165,9 @@ pub(crate) fn missing(member: &str, hint: Option<&str>) -> String {
 /// As JSON Schema has it: 50.0 is an integer.
 pub(crate) fn integer(value: &Value) -> Option<i64> {
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
-    value.as_i64().or_else(|| value.as_f64().filter(whole).map(|number| number as i64))
+    value
+        .as_i64()
+        .or_else(|| value.as_f64().filter(whole).map(|number| number as i64))
 }
 
 fn name(value: &Value) -> &'static str {
@@ -173,7 +200,10 @@ mod tests {
             }
         });
         for (value, expected) in [
-            (json!({"a": "äöü", "n": 50.0, "e": "x", "l": ["p", "q"], "o": {"b/c": true}}), vec![]),
+            (
+                json!({"a": "äöü", "n": 50.0, "e": "x", "l": ["p", "q"], "o": {"b/c": true}}),
+                vec![],
+            ),
             (json!({}), vec![("/a", "required_member")]),
             (json!({"a": 1}), vec![("/a", "invalid_type")]),
             (json!({"a": null}), vec![("/a", "invalid_type")]),
@@ -186,7 +216,10 @@ mod tests {
             (json!({"a": "x", "l": []}), vec![("/l", "item_count_out_of_range")]),
             (json!({"a": "x", "l": ["p", "p"]}), vec![("/l", "duplicate_items")]),
             (json!({"a": "x", "l": ["p", 5]}), vec![("/l/1", "invalid_type")]),
-            (json!({"a": "x", "o": {"b/c": 1, "~": 2}}), vec![("/o/b~1c", "invalid_type"), ("/o/~0", "unknown_member")]),
+            (
+                json!({"a": "x", "o": {"b/c": 1, "~": 2}}),
+                vec![("/o/b~1c", "invalid_type"), ("/o/~0", "unknown_member")],
+            ),
             (json!([]), vec![("/", "invalid_type")]),
         ] {
             let found = check(&schema, &value);

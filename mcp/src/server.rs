@@ -9,10 +9,10 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ContentBlock, CustomRequest,
-    CustomResult, DiscoverResult, ErrorCode, ErrorData, GetExtensions, Implementation, InitializeRequestParams,
-    InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams, RequestId,
-    ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ContentBlock,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetExtensions, Implementation,
+    InitializeRequestParams, InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams,
+    RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, serve_directly};
 use rmcp::transport::Transport;
@@ -81,7 +81,9 @@ impl Server {
 
     /// `_meta` of a result: the server's identity where the revision wants it.
     fn meta(context: &RequestContext<RoleServer>) -> Option<MetaObject> {
-        let modern = context.protocol_version().is_some_and(|version| version.as_str() >= MODERN);
+        let modern = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= MODERN);
         modern.then(|| {
             let mut meta = MetaObject::new();
             meta.0.insert(SERVER_INFO.into(), json!(Self::identity()));
@@ -102,7 +104,10 @@ impl Server {
                     .open_world(true),
             );
         let mut meta = MetaObject::new();
-        meta.0.insert(catalog::CACHE_KEY.into(), json!({"ttlMs": spec.ttl_ms, "cacheScope": "private"}));
+        meta.0.insert(
+            catalog::CACHE_KEY.into(),
+            json!({"ttlMs": spec.ttl_ms, "cacheScope": "private"}),
+        );
         tool.meta = Some(meta);
         tool
     }
@@ -196,7 +201,10 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A known method comes here when its params do not fit.
-        if matches!(request.method.as_str(), "initialize" | "ping" | "server/discover" | "tools/list" | "tools/call") {
+        if matches!(
+            request.method.as_str(),
+            "initialize" | "ping" | "server/discover" | "tools/list" | "tools/call"
+        ) {
             let text = format!("Invalid params for {}", request.method);
             return Err(ErrorData::invalid_params(text, None));
         }
@@ -224,7 +232,10 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Pipes<
         }
     }
 
-    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static + use<R, W> {
+    fn write(
+        &self,
+        message: &ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static + use<R, W> {
         let line = serde_json::to_vec(message);
         let output = Arc::clone(&self.output);
         async move {

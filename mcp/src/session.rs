@@ -201,7 +201,10 @@ fn busy() -> Box<Error> {
 
 fn too_large(octets: usize) -> Box<Error> {
     let (limit, text) = if octets > MAX_RESULT {
-        (MAX_RESULT, "The result is too large for one answer. Ask for a smaller pageSize, a smaller window, or detail compact.")
+        (
+            MAX_RESULT,
+            "The result is too large for one answer. Ask for a smaller pageSize, a smaller window, or detail compact.",
+        )
     } else {
         (MAX_ARGUMENTS, "The arguments are too large. Send less at a time.")
     };
@@ -217,6 +220,10 @@ fn too_large(octets: usize) -> Box<Error> {
 fn flaw((pointer, flaw): &(String, Flaw)) -> kalends_core::outcome::Violation {
     match flaw {
         Flaw::DuplicateMember => schema::violation(pointer, "duplicate_member", "Send this member once."),
-        Flaw::InvalidUnicode => schema::violation(pointer, "invalid_unicode", "Send valid Unicode text (UTF-8, no lone surrogates)."),
+        Flaw::InvalidUnicode => schema::violation(
+            pointer,
+            "invalid_unicode",
+            "Send valid Unicode text (UTF-8, no lone surrogates).",
+        ),
     }
 }

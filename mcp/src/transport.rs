@@ -69,13 +69,20 @@ impl Gate {
             let text = "Invalid Request: one JSON-RPC object per line; batches are not supported";
             return reject(None, Refusal::InvalidRequest, text);
         };
-        let id = message.get("id").filter(|id| id.is_string() || id.as_i64().is_some()).cloned();
+        let id = message
+            .get("id")
+            .filter(|id| id.is_string() || id.as_i64().is_some())
+            .cloned();
         let Some(Value::String(method)) = message.get("method") else {
             let is_response = message.contains_key("result") || message.contains_key("error");
             return if is_response && !message.contains_key("method") {
                 self.pass(strict)
             } else {
-                reject(id, Refusal::InvalidRequest, "Invalid Request: method is missing or no string")
+                reject(
+                    id,
+                    Refusal::InvalidRequest,
+                    "Invalid Request: method is missing or no string",
+                )
             };
         };
         if !message.contains_key("id") {
@@ -83,7 +90,11 @@ impl Gate {
             return self.pass(strict);
         }
         if id.is_none() {
-            return reject(None, Refusal::InvalidRequest, "Invalid Request: id must be a string or an integer");
+            return reject(
+                None,
+                Refusal::InvalidRequest,
+                "Invalid Request: id must be a string or an integer",
+            );
         }
         if message.get("jsonrpc") != Some(&Value::String("2.0".into())) {
             return reject(id, Refusal::InvalidRequest, "Invalid Request: jsonrpc must be \"2.0\"");
@@ -92,7 +103,9 @@ impl Gate {
         if params.is_some_and(|params| !params.is_object()) {
             return reject(id, Refusal::InvalidParams, "Invalid params: params must be an object");
         }
-        let meta = params.and_then(|params| params.get("_meta")).filter(|meta| !meta.is_null());
+        let meta = params
+            .and_then(|params| params.get("_meta"))
+            .filter(|meta| !meta.is_null());
         if meta.is_some_and(|meta| !meta.is_object()) {
             return reject(id, Refusal::InvalidParams, "Invalid params: _meta must be an object");
         }
@@ -101,7 +114,9 @@ impl Gate {
             "ping" | "server/discover" => {}
             _ if self.initialized || meta.is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some()) => {}
             _ => {
-                let text = format!("Invalid params: send initialize first, or _meta[\"{PROTOCOL_VERSION}\"] with each request");
+                let text = format!(
+                    "Invalid params: send initialize first, or _meta[\"{PROTOCOL_VERSION}\"] with each request"
+                );
                 return reject(id, Refusal::InvalidParams, text);
             }
         }
@@ -122,7 +137,11 @@ impl Gate {
                         Flaw::DuplicateMember => "a duplicate member",
                         Flaw::InvalidUnicode => "invalid Unicode",
                     };
-                    reject(Some(id), Refusal::InvalidRequest, format!("Invalid Request: {what} at {pointer}"))
+                    reject(
+                        Some(id),
+                        Refusal::InvalidRequest,
+                        format!("Invalid Request: {what} at {pointer}"),
+                    )
                 }
                 _ => Accepted::Ignore,
             };
@@ -244,14 +263,46 @@ mod tests {
             ("[]", None, Refusal::InvalidRequest),
             ("5", None, Refusal::InvalidRequest),
             (r#"{"id":1}"#, Some(json!(1)), Refusal::InvalidRequest),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None, Refusal::InvalidRequest),
-            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None, Refusal::InvalidRequest),
-            (r#"{"id":"a","method":"ping"}"#, Some(json!("a")), Refusal::InvalidRequest),
-            (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, Some(json!(1)), Refusal::InvalidRequest),
-            (r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#, Some(json!(1)), Refusal::InvalidRequest),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, Some(json!(1)), Refusal::InvalidParams),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":[]}}"#, Some(json!(1)), Refusal::InvalidParams),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, Some(json!(1)), Refusal::InvalidParams),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                None,
+                Refusal::InvalidRequest,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                None,
+                Refusal::InvalidRequest,
+            ),
+            (
+                r#"{"id":"a","method":"ping"}"#,
+                Some(json!("a")),
+                Refusal::InvalidRequest,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+                Some(json!(1)),
+                Refusal::InvalidRequest,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#,
+                Some(json!(1)),
+                Refusal::InvalidRequest,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+                Some(json!(1)),
+                Refusal::InvalidParams,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":[]}}"#,
+                Some(json!(1)),
+                Refusal::InvalidParams,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+                Some(json!(1)),
+                Refusal::InvalidParams,
+            ),
         ] {
             assert_eq!(refused(&mut gate, line), (id, code), "{line}");
         }
@@ -261,14 +312,23 @@ mod tests {
     fn requests_pass_once_their_revision_is_known() {
         let passes = |gate: &mut Gate, line: &str| matches!(gate.accept(line.as_bytes()), Accepted::Message { .. });
         let mut gate = Gate::default();
-        assert!(passes(&mut gate, r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#));
+        assert!(passes(
+            &mut gate,
+            r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#
+        ));
         assert!(passes(
             &mut gate,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#
         ));
-        assert!(passes(&mut gate, r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}"#));
+        assert!(passes(
+            &mut gate,
+            r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}"#
+        ));
         assert!(passes(&mut gate, r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#));
-        assert!(passes(&mut gate, r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#));
+        assert!(passes(
+            &mut gate,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#
+        ));
         assert!(passes(&mut gate, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#));
         assert_eq!(gate.accept(b" \r"), Accepted::Ignore);
     }

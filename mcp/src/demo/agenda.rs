@@ -50,7 +50,7 @@ impl Entry {
         Some(Self {
             summary: text("summary").unwrap_or_else(|| "(no title)".into()),
             location: text("location"),
-            tentative: fields["status"]["kind"] == "tentative",
+            tentative: fields["status"]["rawValue"] == "TENTATIVE",
             todo: projection["kind"] == "todo",
             when: When::read(timing, zone)?,
         })
@@ -59,7 +59,9 @@ impl Entry {
     /// What a day shows of it.
     fn line(&self, day: Date, first_day: Date) -> Option<String> {
         let (time, note) = match &self.when {
-            When::Days(first, last) if *first <= day && day <= *last => ("all day".to_owned(), day_of(*first, *last, day)),
+            When::Days(first, last) if *first <= day && day <= *last => {
+                ("all day".to_owned(), day_of(*first, *last, day))
+            }
             When::Days(..) => return None,
             When::Times(start, end, own) => {
                 let shown = if self.todo {
@@ -70,8 +72,16 @@ impl Entry {
                 if !shown {
                     return None;
                 }
-                let time = if self.todo { format!("by {}", end.strftime("%H:%M")) } else { span(*start, *end, day) };
-                (time, own.as_ref().map(|(start, end, name)| format!("{} {name}", span(*start, *end, start.date()))))
+                let time = if self.todo {
+                    format!("by {}", end.strftime("%H:%M"))
+                } else {
+                    span(*start, *end, day)
+                };
+                (
+                    time,
+                    own.as_ref()
+                        .map(|(start, end, name)| format!("{} {name}", span(*start, *end, start.date()))),
+                )
             }
         };
         let mut line = format!("{time:<14} {}{}", if self.todo { "to do: " } else { "" }, self.summary);
@@ -92,7 +102,9 @@ impl When {
         if value.len() == 10 {
             let first: Date = value.parse().ok()?;
             let last = end["value"].as_str().and_then(|text| text.parse::<Date>().ok());
-            let last = last.and_then(|last| last.yesterday().ok()).map_or(first, |last| last.max(first));
+            let last = last
+                .and_then(|last| last.yesterday().ok())
+                .map_or(first, |last| last.max(first));
             return Some(Self::Days(first, last));
         }
         let name = start["timeZoneId"].as_str();
@@ -106,7 +118,11 @@ impl When {
                 let end_zone = end["timeZoneId"].as_str().and_then(Zone::iana).or(own.clone());
                 second(text, end_zone.as_ref().unwrap_or(zone))?
             }
-            (None, Some(length)) => from + length.parse::<jiff::SignedDuration>().map_or(0, |length| length.as_secs()),
+            (None, Some(length)) => {
+                from + length
+                    .parse::<jiff::SignedDuration>()
+                    .map_or(0, |length| length.as_secs())
+            }
             (None, None) => from,
         };
         let foreign = own.filter(|own| own.name() != zone.name());
@@ -125,7 +141,11 @@ fn second(text: &str, zone: &Zone) -> Option<i64> {
 
 fn span(start: DateTime, end: DateTime, day: Date) -> String {
     let clock = |at: DateTime| at.strftime("%H:%M").to_string();
-    let end_text = if end.date() == start.date() { clock(end) } else { end.strftime("%a %H:%M").to_string() };
+    let end_text = if end.date() == start.date() {
+        clock(end)
+    } else {
+        end.strftime("%a %H:%M").to_string()
+    };
     if start.date() < day {
         format!("until {}", clock(end))
     } else if start == end {
@@ -156,13 +176,22 @@ mod tests {
         let zone = Zone::iana("Europe/Berlin").unwrap();
         let row = |summary: &str, timing: Value| json!({"snapshot": {"projection": {"kind": "event", "fields": {"summary": summary}}}, "timing": timing});
         let rows = [
-            row("call", json!({
-                "effectiveStart": {"value": "2026-11-30T10:00:00", "timeZoneId": "America/New_York"},
-                "effectiveEnd": {"value": "2026-11-30T11:00:00"},
-                "evaluatedStartUtc": {"value": "2026-11-30T15:00:00Z"}
-            })),
-            row("trip", json!({"effectiveStart": {"value": "2026-11-29"}, "effectiveEnd": {"value": "2026-12-01"}})),
-            row("night\nshift", json!({"effectiveStart": {"value": "2026-11-30T22:00:00Z"}, "effectiveDuration": "PT8H"})),
+            row(
+                "call",
+                json!({
+                    "effectiveStart": {"value": "2026-11-30T10:00:00", "timeZoneId": "America/New_York"},
+                    "effectiveEnd": {"value": "2026-11-30T11:00:00"},
+                    "evaluatedStartUtc": {"value": "2026-11-30T15:00:00Z"}
+                }),
+            ),
+            row(
+                "trip",
+                json!({"effectiveStart": {"value": "2026-11-29"}, "effectiveEnd": {"value": "2026-12-01"}}),
+            ),
+            row(
+                "night\nshift",
+                json!({"effectiveStart": {"value": "2026-11-30T22:00:00Z"}, "effectiveDuration": "PT8H"}),
+            ),
         ];
         let text = render(&rows, &zone, Date::constant(2026, 11, 30), 1);
         let expected = "\nMonday, 30 November 2026\n  \

@@ -39,7 +39,9 @@ impl Client {
         });
         let welcome = client.request("initialize", hello).await?;
         client.revision = welcome["protocolVersion"].as_str().unwrap_or_default().to_owned();
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+        client
+            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await?;
         Ok(client)
     }
 
@@ -52,12 +54,16 @@ impl Client {
     pub(super) async fn tools(&mut self) -> io::Result<Vec<String>> {
         let listed = self.request("tools/list", json!({})).await?;
         let tools = listed["tools"].as_array().into_iter().flatten();
-        Ok(tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
+        Ok(tools
+            .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
+            .collect())
     }
 
     /// The structured result of a tool.
     pub(super) async fn call(&mut self, name: &str, arguments: Value) -> io::Result<Value> {
-        let mut result = self.request("tools/call", json!({"name": name, "arguments": arguments})).await?;
+        let mut result = self
+            .request("tools/call", json!({"name": name, "arguments": arguments}))
+            .await?;
         if result["isError"] == true {
             return Err(io::Error::other(format!("{name}: {}", result["content"][0]["text"])));
         }
@@ -71,7 +77,8 @@ impl Client {
     async fn request(&mut self, method: &str, params: Value) -> io::Result<Value> {
         self.next += 1;
         let id = self.next;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .await?;
         while let Some(line) = self.input.next_line().await? {
             let mut message: Value = serde_json::from_str(&line)?;
             if message["id"] == id {

@@ -26,10 +26,14 @@ pub(crate) fn run(environment: &Environment) -> io::Result<()> {
     let now = Timestamp::now().as_second();
     let folder = fresh_folder()?;
     let url = sample::write(&folder, &zone, now)?;
-    let settings = [("CALDAV_URL", url.as_str()), ("CALDAV_EVALUATION_TIME_ZONE", zone.name())];
+    let settings = [
+        ("CALDAV_URL", url.as_str()),
+        ("CALDAV_EVALUATION_TIME_ZONE", zone.name()),
+    ];
     let settings: Environment = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let config = Config::read(&settings).map_err(|error| io::Error::other(error.to_string()))?;
-    let session = Session::new(config).map_err(|(variable, failure)| io::Error::other(format!("{variable} {failure}")))?;
+    let session =
+        Session::new(config).map_err(|(variable, failure)| io::Error::other(format!("{variable} {failure}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(ask(Arc::new(session), &zone, now))?;
     let command = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("kalends"));
@@ -71,7 +75,12 @@ async fn ask(session: Arc<Session>, zone: &Zone, now: i64) -> io::Result<String>
             None => break,
         }
     }
-    let names: Vec<_> = calendars["items"].as_array().into_iter().flatten().filter_map(|item| item["displayName"].as_str()).collect();
+    let names: Vec<_> = calendars["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item["displayName"].as_str())
+        .collect();
     let heading = format!(
         "Asked over MCP {} by {}.\nCalendars: {}\n",
         client.revision(),
@@ -88,7 +97,10 @@ fn local_zone(environment: &Environment) -> (Zone, &'static str) {
         return (zone, "from TZ");
     }
     let link = std::fs::read_link("/etc/localtime").ok();
-    let name = link.as_deref().and_then(|path| path.to_str()).and_then(|path| path.split_once("zoneinfo/"));
+    let name = link
+        .as_deref()
+        .and_then(|path| path.to_str())
+        .and_then(|path| path.split_once("zoneinfo/"));
     match name.and_then(|(_, name)| Zone::iana(name)) {
         Some(zone) => (zone, "from /etc/localtime"),
         None => (Zone::utc(), "since neither TZ nor /etc/localtime names an IANA zone"),
@@ -115,21 +127,41 @@ mod tests {
 
     #[test]
     fn the_week_is_asked_and_rendered_whatever_the_zone_and_day() {
-        for (name, second) in [("Europe/Berlin", 1_796_040_000), ("America/St_Johns", 1_798_761_599), ("Pacific/Apia", 1_803_500_000)] {
+        for (name, second) in [
+            ("Europe/Berlin", 1_796_040_000),
+            ("America/St_Johns", 1_798_761_599),
+            ("Pacific/Apia", 1_803_500_000),
+        ] {
             let zone = Zone::iana(name).expect("a known zone");
             let folder = fresh_folder().unwrap();
             let url = sample::write(&folder, &zone, second).unwrap();
             let settings = [("CALDAV_URL", url.as_str()), ("CALDAV_EVALUATION_TIME_ZONE", name)];
             let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
             let session = Arc::new(Session::new(Config::read(&settings).unwrap()).unwrap());
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
             let text = runtime.block_on(ask(session, &zone, second)).unwrap();
             std::fs::remove_dir_all(&folder).unwrap();
-            for expected in ["Dentist", "Visit from Lena", "Stand-up", "Send the invoice", "Calendars: ", "America/New_York"] {
+            for expected in [
+                "Dentist",
+                "Visit from Lena",
+                "Stand-up",
+                "Send the invoice",
+                "Calendars: ",
+                "America/New_York",
+            ] {
                 assert!(text.contains(expected), "{name}: no {expected} in\n{text}");
             }
-            assert!(!text.contains("Choir practice"), "the one of this week is cancelled:\n{text}");
-            let headings = text.lines().filter(|line| line.contains(" 202") && line.contains("day, ")).count();
+            assert!(
+                !text.contains("Choir practice"),
+                "the one of this week is cancelled:\n{text}"
+            );
+            let headings = text
+                .lines()
+                .filter(|line| line.contains(" 202") && line.contains("day, "))
+                .count();
             assert_eq!(headings, 7, "{text}");
         }
     }

@@ -21,7 +21,10 @@ pub(super) fn write(folder: &Path, zone: &Zone, now: i64) -> io::Result<Href> {
     let days = Days {
         zone,
         today: zone.local_at(now).date(),
-        stamp: Timestamp::from_second(now).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string(),
+        stamp: Timestamp::from_second(now)
+            .unwrap_or_default()
+            .strftime("%Y%m%dT%H%M%SZ")
+            .to_string(),
     };
     let url = local.url();
     for (calendar, uid, components) in days.all() {
@@ -31,10 +34,15 @@ pub(super) fn write(folder: &Path, zone: &Zone, now: i64) -> io::Result<Href> {
         );
         let href = url.resolve(&format!("{}/{calendar}/{uid}.ics", url.path().trim_end_matches('/')));
         let uri = href.as_ref().map(Href::to_uri).unwrap_or_else(|| Uri::from_static("/"));
-        let put = Request::put(uri).header("content-type", "text/calendar").body(Bytes::from(text));
+        let put = Request::put(uri)
+            .header("content-type", "text/calendar")
+            .body(Bytes::from(text));
         let response = local.answer(put.map_err(io::Error::other)?);
         if !response.status().is_success() {
-            return Err(io::Error::other(format!("the sample cannot be written: {}", response.status())));
+            return Err(io::Error::other(format!(
+                "the sample cannot be written: {}",
+                response.status()
+            )));
         }
     }
     Ok(url)
@@ -61,7 +69,11 @@ impl Days<'_> {
     /// A property with a local time in a zone.
     fn at(name: &str, date: Date, hour: i8, minute: i8, zone: &str) -> String {
         let local = date.to_datetime(time(hour, minute, 0, 0));
-        let tzid = if zone == "UTC" { String::new() } else { format!(";TZID={zone}") };
+        let tzid = if zone == "UTC" {
+            String::new()
+        } else {
+            format!(";TZID={zone}")
+        };
         let suffix = if zone == "UTC" { "Z" } else { "" };
         format!("{name}{tzid}:{}{suffix}\r\n", local.strftime("%Y%m%dT%H%M%S"))
     }
@@ -95,60 +107,204 @@ impl Days<'_> {
         let birth = self.day(2).with().year(1952).build().unwrap_or(self.today);
         let yoga = self.weekday(Weekday::Tuesday, 0);
         vec![
-            ("personal", "dentist", event("dentist", &[
-                timed(self.day(1), (8, 0), (8, 45), zone), line("SUMMARY:Dentist"), line("LOCATION:12 Harbour Street"),
-            ])),
-            ("personal", "birthday", event("birthday", &[
-                Self::on("DTSTART", birth), line("RRULE:FREQ=YEARLY"), line("SUMMARY:Grandma's birthday"),
-                line("TRANSP:TRANSPARENT"),
-            ])),
-            ("personal", "visit", event("visit", &[
-                Self::on("DTSTART", self.day(4)), Self::on("DTEND", self.day(7)), line("SUMMARY:Visit from Lena"),
-            ])),
-            ("personal", "yoga", event("yoga", &[
-                timed(self.weekday(Weekday::Tuesday, -28), (18, 30), (19, 45), zone), line("RRULE:FREQ=WEEKLY"),
-                Self::at("EXDATE", self.weekday(Weekday::Tuesday, 7), 18, 30, zone),
-                line("SUMMARY:Yoga"), line("LOCATION:Studio on the hill"),
-            ]) + &event("yoga", &[
-                Self::at("RECURRENCE-ID", yoga, 18, 30, zone), timed(yoga, (19, 0), (20, 15), zone),
-                line("SUMMARY:Yoga (half an hour later this week)"), line("LOCATION:Studio on the hill"),
-            ])),
-            ("personal", "choir", event("choir", &[
-                timed(self.weekday(Weekday::Thursday, -56), (20, 0), (22, 0), zone), line("RRULE:FREQ=WEEKLY;BYDAY=TH"), line("SUMMARY:Choir practice"),
-            ]) + &event("choir", &[
-                Self::at("RECURRENCE-ID", choir, 20, 0, zone), timed(choir, (20, 0), (22, 0), zone), line("SUMMARY:Choir practice"), line("STATUS:CANCELLED"),
-            ])),
-            ("personal", "plants", event("plants", &[
-                line(&format!("DTSTART:{}T073000", self.day(-7).strftime("%Y%m%d"))), line("DURATION:PT15M"), line("RRULE:FREQ=DAILY;INTERVAL=3"), line("SUMMARY:Water the plants"),
-            ])),
-            ("work", "standup", event("standup", &[
-                timed(standup, (9, 15), (9, 30), zone), line("RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
-                Self::at("EXDATE", dropped, 9, 15, zone), line("SUMMARY:Stand-up"),
-            ]) + &event("standup", &[
-                Self::at("RECURRENCE-ID", moved, 9, 15, zone), timed(moved, (10, 30), (10, 45), zone), line("SUMMARY:Stand-up\\, after the all-hands"),
-            ])),
-            ("work", "review", event("review", &[
-                timed(self.day(1), (14, 0), (15, 30), zone), line("SUMMARY:Design review"), line("LOCATION:Room 4.12"), line("STATUS:TENTATIVE"),
-            ])),
-            ("work", "newyork", event("newyork", &[
-                timed(self.day(3 - 35), (10, 0), (11, 0), "America/New_York"), line("RRULE:FREQ=WEEKLY;COUNT=20"),
-                line("SUMMARY:Call with the New York office"), line("LOCATION:https://meet.example.com/ny"),
-            ])),
-            ("work", "tokyo", event("tokyo", &[
-                timed(self.day(5), (16, 0), (17, 30), "Asia/Tokyo"), line("SUMMARY:Handover with Tokyo"),
-            ])),
-            ("work", "golive", event("golive", &[
-                timed(self.day(4), (12, 0), (14, 0), "UTC"), line("SUMMARY:Go-live"), line("LOCATION:Operations"),
-            ])),
-            ("work", "planning", event("planning", &[
-                timed(self.day(9), (13, 0), (15, 0), zone), line("SUMMARY:Quarterly planning"), line("LOCATION:Room 1.01"),
-            ])),
-            ("tasks", "invoice", todo("invoice", &[
-                Self::at("DTSTART", self.day(1), 9, 0, zone), Self::at("DUE", self.day(1), 17, 0, zone), line("SUMMARY:Send the invoice"), line("PRIORITY:2"),
-            ])),
-            ("tasks", "passport", todo("passport", &[
-                Self::on("DTSTART", self.day(3)), Self::on("DUE", self.day(4)), line("SUMMARY:Renew the passport"),
-            ])),
+            (
+                "personal",
+                "dentist",
+                event(
+                    "dentist",
+                    &[
+                        timed(self.day(1), (8, 0), (8, 45), zone),
+                        line("SUMMARY:Dentist"),
+                        line("LOCATION:12 Harbour Street"),
+                    ],
+                ),
+            ),
+            (
+                "personal",
+                "birthday",
+                event(
+                    "birthday",
+                    &[
+                        Self::on("DTSTART", birth),
+                        line("RRULE:FREQ=YEARLY"),
+                        line("SUMMARY:Grandma's birthday"),
+                        line("TRANSP:TRANSPARENT"),
+                    ],
+                ),
+            ),
+            (
+                "personal",
+                "visit",
+                event(
+                    "visit",
+                    &[
+                        Self::on("DTSTART", self.day(4)),
+                        Self::on("DTEND", self.day(7)),
+                        line("SUMMARY:Visit from Lena"),
+                    ],
+                ),
+            ),
+            (
+                "personal",
+                "yoga",
+                event(
+                    "yoga",
+                    &[
+                        timed(self.weekday(Weekday::Tuesday, -28), (18, 30), (19, 45), zone),
+                        line("RRULE:FREQ=WEEKLY"),
+                        Self::at("EXDATE", self.weekday(Weekday::Tuesday, 7), 18, 30, zone),
+                        line("SUMMARY:Yoga"),
+                        line("LOCATION:Studio on the hill"),
+                    ],
+                ) + &event(
+                    "yoga",
+                    &[
+                        Self::at("RECURRENCE-ID", yoga, 18, 30, zone),
+                        timed(yoga, (19, 0), (20, 15), zone),
+                        line("SUMMARY:Yoga (half an hour later this week)"),
+                        line("LOCATION:Studio on the hill"),
+                    ],
+                ),
+            ),
+            (
+                "personal",
+                "choir",
+                event(
+                    "choir",
+                    &[
+                        timed(self.weekday(Weekday::Thursday, -56), (20, 0), (22, 0), zone),
+                        line("RRULE:FREQ=WEEKLY;BYDAY=TH"),
+                        line("SUMMARY:Choir practice"),
+                    ],
+                ) + &event(
+                    "choir",
+                    &[
+                        Self::at("RECURRENCE-ID", choir, 20, 0, zone),
+                        timed(choir, (20, 0), (22, 0), zone),
+                        line("SUMMARY:Choir practice"),
+                        line("STATUS:CANCELLED"),
+                    ],
+                ),
+            ),
+            (
+                "personal",
+                "plants",
+                event(
+                    "plants",
+                    &[
+                        line(&format!("DTSTART:{}T073000", self.day(-7).strftime("%Y%m%d"))),
+                        line("DURATION:PT15M"),
+                        line("RRULE:FREQ=DAILY;INTERVAL=3"),
+                        line("SUMMARY:Water the plants"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "standup",
+                event(
+                    "standup",
+                    &[
+                        timed(standup, (9, 15), (9, 30), zone),
+                        line("RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+                        Self::at("EXDATE", dropped, 9, 15, zone),
+                        line("SUMMARY:Stand-up"),
+                    ],
+                ) + &event(
+                    "standup",
+                    &[
+                        Self::at("RECURRENCE-ID", moved, 9, 15, zone),
+                        timed(moved, (10, 30), (10, 45), zone),
+                        line("SUMMARY:Stand-up\\, after the all-hands"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "review",
+                event(
+                    "review",
+                    &[
+                        timed(self.day(1), (14, 0), (15, 30), zone),
+                        line("SUMMARY:Design review"),
+                        line("LOCATION:Room 4.12"),
+                        line("STATUS:TENTATIVE"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "newyork",
+                event(
+                    "newyork",
+                    &[
+                        timed(self.day(3 - 35), (10, 0), (11, 0), "America/New_York"),
+                        line("RRULE:FREQ=WEEKLY;COUNT=20"),
+                        line("SUMMARY:Call with the New York office"),
+                        line("LOCATION:https://meet.example.com/ny"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "tokyo",
+                event(
+                    "tokyo",
+                    &[
+                        timed(self.day(5), (16, 0), (17, 30), "Asia/Tokyo"),
+                        line("SUMMARY:Handover with Tokyo"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "golive",
+                event(
+                    "golive",
+                    &[
+                        timed(self.day(4), (12, 0), (14, 0), "UTC"),
+                        line("SUMMARY:Go-live"),
+                        line("LOCATION:Operations"),
+                    ],
+                ),
+            ),
+            (
+                "work",
+                "planning",
+                event(
+                    "planning",
+                    &[
+                        timed(self.day(9), (13, 0), (15, 0), zone),
+                        line("SUMMARY:Quarterly planning"),
+                        line("LOCATION:Room 1.01"),
+                    ],
+                ),
+            ),
+            (
+                "tasks",
+                "invoice",
+                todo(
+                    "invoice",
+                    &[
+                        Self::at("DTSTART", self.day(1), 9, 0, zone),
+                        Self::at("DUE", self.day(1), 17, 0, zone),
+                        line("SUMMARY:Send the invoice"),
+                        line("PRIORITY:2"),
+                    ],
+                ),
+            ),
+            (
+                "tasks",
+                "passport",
+                todo(
+                    "passport",
+                    &[
+                        Self::on("DTSTART", self.day(3)),
+                        Self::on("DUE", self.day(4)),
+                        line("SUMMARY:Renew the passport"),
+                    ],
+                ),
+            ),
             ("tasks", "bike", todo("bike", &[line("SUMMARY:Fix the bicycle")])),
         ]
     }

@@ -75,7 +75,9 @@ fn next(session: &Session, cursor: &str, size: usize) -> Outcome<Value> {
     let now = session.engine.now();
     let position = session.cursors.open(TOOL, cursor, now)?;
     let held = session.snapshots(|store| store.get(now, position.snapshot));
-    let held = held.filter(|held| held.zone.name() == position.zone).ok_or_else(expired)?;
+    let held = held
+        .filter(|held| held.zone.name() == position.zone)
+        .ok_or_else(expired)?;
     let from = position.row as usize;
     let more = from + size < held.found.rows.len();
     let following = more.then(|| {
@@ -94,7 +96,11 @@ fn refuse_beside_cursor(arguments: &Value) -> Outcome<()> {
             violation(&format!("/{name}"), "shape_mismatch", text)
         })
         .collect();
-    if violations.is_empty() { Ok(()) } else { Err(invalid(violations)) }
+    if violations.is_empty() {
+        Ok(())
+    } else {
+        Err(invalid(violations))
+    }
 }
 
 fn invalid(violations: Vec<Violation>) -> Box<Error> {
@@ -142,7 +148,11 @@ fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, &'s
 
 fn scope(arguments: &Value, found: &mut Vec<Violation>) -> Option<Scope> {
     let Some(scope) = arguments.get("scope") else {
-        found.push(violation("/scope", "required_member", missing("scope", Some("which calendars, e.g. {\"mode\":\"all\"}."))));
+        found.push(violation(
+            "/scope",
+            "required_member",
+            missing("scope", Some("which calendars, e.g. {\"mode\":\"all\"}.")),
+        ));
         return None;
     };
     let calendar = scope.get("calendar");
@@ -151,14 +161,22 @@ fn scope(arguments: &Value, found: &mut Vec<Violation>) -> Option<Scope> {
             let text = "Leave calendar out, or send mode selected to ask one calendar.";
             found.push(violation("/scope/calendar", "unknown_member", text));
         }
-        return Some(if scope["mode"] == "all" { Scope::All } else { Scope::Default });
+        return Some(if scope["mode"] == "all" {
+            Scope::All
+        } else {
+            Scope::Default
+        });
     }
     let Some(calendar) = calendar else {
         let text = "Send calendar: {\"by\":\"name\",\"name\":…} or {\"by\":\"href\",\"href\":…}.";
         found.push(violation("/scope/calendar", "required_member", text));
         return None;
     };
-    let (wanted, other) = if calendar["by"] == "name" { ("name", "href") } else { ("href", "name") };
+    let (wanted, other) = if calendar["by"] == "name" {
+        ("name", "href")
+    } else {
+        ("href", "name")
+    };
     if calendar.get(other).is_some() {
         let text = format!("Leave {other} out: by is {wanted}.");
         found.push(violation(&format!("/scope/calendar/{other}"), "unknown_member", text));
@@ -191,7 +209,11 @@ fn instant(arguments: &Value, member: &str, found: &mut Vec<Violation>) -> Optio
     }
     let read = rounded(text);
     if read.is_none() {
-        found.push(violation(&pointer, "temporal_value_invalid", "Send a day and time that exist."));
+        found.push(violation(
+            &pointer,
+            "temporal_value_invalid",
+            "Send a day and time that exist.",
+        ));
     }
     read
 }
@@ -200,7 +222,13 @@ fn instant(arguments: &Value, member: &str, found: &mut Vec<Violation>) -> Optio
 fn is_utc(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";
-    let fits = |(byte, form): (&u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form };
+    let fits = |(byte, form): (&u8, &u8)| {
+        if *form == b'd' {
+            byte.is_ascii_digit()
+        } else {
+            byte == form
+        }
+    };
     let Some((head, tail)) = bytes.split_at_checked(shape.len()) else {
         return false;
     };
@@ -253,7 +281,11 @@ fn evaluation(name: &str, found: &mut Vec<Violation>) -> Option<Zone> {
 
 fn words(text: &str, found: &mut Vec<Violation>) {
     if text.chars().any(char::is_control) {
-        found.push(violation("/text", "format_mismatch", "Send words without control characters."));
+        found.push(violation(
+            "/text",
+            "format_mismatch",
+            "Send words without control characters.",
+        ));
     }
     let count = text.split_whitespace().count();
     if !(1..=MAX_TERMS).contains(&count) {
@@ -263,7 +295,11 @@ fn words(text: &str, found: &mut Vec<Violation>) {
 }
 
 fn categories(arguments: &Value, found: &mut Vec<Violation>) -> Vec<String> {
-    let given = arguments["categories"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let given = arguments["categories"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     let given: Vec<String> = given.map(|category| category.trim().to_owned()).collect();
     for (index, category) in given.iter().enumerate() {
         if category.is_empty() {
@@ -292,7 +328,7 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
     let rows = held.found.rows.iter().skip(from).take(size);
     let items: Vec<Value> = rows
         .map(|row| match held.detail {
-            Detail::Compact => compact::row(&row.resource, &row.instance, held.zone.name()),
+            Detail::Compact => compact::row(&row.resource, &row.instance),
             Detail::Full => full_row(row, &held.zone),
         })
         .collect();
@@ -333,13 +369,28 @@ mod tests {
 
     #[test]
     fn instants_are_read_by_the_lexical_form_of_the_contract() {
-        for text in ["2026-12-01T00:00:00Z", "2026-12-01T23:59:59.1234567890Z", "0001-01-01T00:00:00Z"] {
+        for text in [
+            "2026-12-01T00:00:00Z",
+            "2026-12-01T23:59:59.1234567890Z",
+            "0001-01-01T00:00:00Z",
+        ] {
             assert!(is_utc(text), "{text}");
         }
         for text in [
-            "", "2026-12-01", "2026-12-01T00:00:00", "2026-12-01T00:00:00+00:00", "2026-12-01t00:00:00z", "2026-13-01T00:00:00Z",
-            "2026-12-32T00:00:00Z", "2026-12-01T24:00:00Z", "2026-12-01T00:00:60Z", "2026-12-01T00:00:00.Z", "2026-12-01T00:00:00.1xZ",
-            "２026-12-01T00:00:00Z", " 2026-12-01T00:00:00Z", "2026-12-01T00:00:00ZZ",
+            "",
+            "2026-12-01",
+            "2026-12-01T00:00:00",
+            "2026-12-01T00:00:00+00:00",
+            "2026-12-01t00:00:00z",
+            "2026-13-01T00:00:00Z",
+            "2026-12-32T00:00:00Z",
+            "2026-12-01T24:00:00Z",
+            "2026-12-01T00:00:60Z",
+            "2026-12-01T00:00:00.Z",
+            "2026-12-01T00:00:00.1xZ",
+            "２026-12-01T00:00:00Z",
+            " 2026-12-01T00:00:00Z",
+            "2026-12-01T00:00:00ZZ",
         ] {
             assert!(!is_utc(text), "{text}");
         }

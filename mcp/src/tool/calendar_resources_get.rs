@@ -10,7 +10,10 @@ use crate::tool::compact::{self, Detail};
 /// Answers a call whose arguments fit the schema.
 pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
     let href = arguments["href"].as_str().unwrap_or_default().to_owned();
-    let resource = session.engine.run(GetResource { href }, &session.account, canceled).await?;
+    let resource = session
+        .engine
+        .run(GetResource { href }, &session.account, canceled)
+        .await?;
     let mut snapshot = compact::full(&resource);
     if Detail::of(arguments) == Detail::Compact {
         compact::snapshot(&mut snapshot);

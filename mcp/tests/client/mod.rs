@@ -1,6 +1,6 @@
 //! A client on the pipes of the real binary: raw lines out, JSON in.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -16,13 +16,20 @@ pub const MODERN: &str = "2026-07-28";
 pub fn command(environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kalends"));
     command.env_clear().envs(environment.iter().copied());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
 /// Runs the binary to its end with nothing on its input.
 pub fn run(environment: &[(&str, &str)], arguments: &[&str]) -> Output {
-    command(environment).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
+    command(environment)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs")
 }
 
 /// A folder account that is deleted at the end.
@@ -77,7 +84,10 @@ impl Drop for Server {
 
 impl Server {
     pub fn start(environment: &[(&str, &str)]) -> Self {
-        let mut child = command(environment).stderr(Stdio::inherit()).spawn().expect("the binary starts");
+        let mut child = command(environment)
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the binary starts");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("piped"));
         Self {
             child,
@@ -106,7 +116,10 @@ impl Server {
 
     pub fn send(&mut self, line: impl AsRef<[u8]>) {
         let input = self.input.as_mut().expect("the input is open");
-        input.write_all(line.as_ref()).and_then(|()| input.write_all(b"\n")).expect("the server reads");
+        input
+            .write_all(line.as_ref())
+            .and_then(|()| input.write_all(b"\n"))
+            .expect("the server reads");
     }
 
     /// The next line, which must be JSON.
@@ -154,7 +167,8 @@ impl Server {
     }
 
     pub fn initialize(&mut self, revision: &str) -> Value {
-        let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
+        let params =
+            json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
         let result = self.ask("initialize", params);
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         result

@@ -1,0 +1,570 @@
+//! The tools over the pipes of the real binary, on a folder account.
+
+mod client;
+
+use std::collections::BTreeSet;
+
+use client::{DAILY, Folder, Server, cases, window};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+const QUERY: &str = "calendar_occurrences_query";
+
+fn folder() -> Folder {
+    Folder::new().calendar("work", &[("daily.ics", DAILY.as_bytes())])
+}
+
+/// Validates against the advertised output schemas, and with `detail: full` against the reference where its catalog
+/// is named by `KALENDS_REFERENCE_CATALOG`.
+struct Referee {
+    own: Vec<(String, jsonschema::Validator)>,
+    reference: Option<Value>,
+}
+
+impl Referee {
+    fn new(server: &mut Server) -> Self {
+        let list = server.ask("tools/list", json!({}));
+        let compile = |tool: &Value| {
+            let validator = jsonschema::validator_for(&tool["outputSchema"]).expect("an output schema");
+            (tool["name"].as_str().expect("a name").to_owned(), validator)
+        };
+        let reference = std::env::var("KALENDS_REFERENCE_CATALOG").ok().map(|path| {
+            let text = std::fs::read_to_string(path).expect("the reference catalog");
+            serde_json::from_str(&text).expect("JSON")
+        });
+        if reference.is_none() {
+            println!("skipped: validation against the reference (KALENDS_REFERENCE_CATALOG is unset)");
+        }
+        Self {
+            own: list["tools"].as_array().expect("tools").iter().map(compile).collect(),
+            reference,
+        }
+    }
+
+    fn own(&self, tool: &str, result: &Value) {
+        let (_, validator) = self.own.iter().find(|(name, _)| name == tool).expect("a known tool");
+        validator
+            .validate(result)
+            .unwrap_or_else(|error| panic!("{tool}: {error}\n{result}"));
+    }
+
+    fn full(&self, tool: &str, result: &Value) {
+        self.own(tool, result);
+        let Some(catalog) = &self.reference else { return };
+        let tools = catalog["tools"].as_array().expect("tools");
+        let theirs = tools.iter().find(|theirs| {
+            theirs["name"]
+                .as_str()
+                .is_some_and(|name| name.replace('.', "_") == tool)
+        });
+        let mut schema = theirs.expect("the reference has it")["outputSchema"].clone();
+        schema["$defs"] = catalog["$defs"].clone();
+        let validator = jsonschema::validator_for(&schema).expect("the reference's schema");
+        validator
+            .validate(result)
+            .unwrap_or_else(|error| panic!("{tool}: {error} at {}\n{result:#}", error.instance_path()));
+        println!("validated against the reference: {tool}");
+    }
+}
+
+#[test]
+fn the_catalog_is_small() {
+    let folder = folder();
+    let mut server = Server::on(&folder, "2025-11-25");
+    let id = server.request("tools/list", json!({}));
+    let bytes = server.answer(id).to_string().len();
+    println!("tools/list: {bytes} bytes");
+    assert!(bytes < 6000, "{bytes}");
+    let list = server.ask("tools/list", json!({}));
+    for (tool, ttl) in list["tools"].as_array().unwrap().iter().zip([30_000, 5_000, 0]) {
+        assert_eq!(
+            tool["_meta"]["io.github.jhonattan-souza/cache"],
+            json!({"ttlMs": ttl, "cacheScope": "private"})
+        );
+        let hints = json!({"title": tool["title"], "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true});
+        assert_eq!(tool["annotations"], hints);
+    }
+}
+
+#[test]
+fn names_are_listed_as_configured_and_accepted_in_both_spellings() {
+    let folder = folder();
+    for (style, listed) in [("underscore", "calendars_list"), ("dotted", "calendars.list")] {
+        let mut server = Server::start(&[("CALDAV_URL", &folder.url()), ("CALDAV_TOOL_NAMES", style)]);
+        server.initialize("2025-06-18");
+        assert_eq!(server.ask("tools/list", json!({}))["tools"][0]["name"], listed);
+        for name in ["calendars_list", "calendars.list"] {
+            assert_eq!(
+                server.success(name, json!({}))["items"][0]["calendar"]["href"],
+                format!("{}/work/", folder.url())
+            );
+        }
+    }
+}
+
+#[test]
+fn violations_name_the_place_the_kind_and_what_to_send() {
+    let folder = folder();
+    let mut server = Server::start(&[("CALDAV_URL", &folder.url())]);
+    server.initialize("2025-11-25");
+    let referee = Referee::new(&mut server);
+    let zoned = |mut arguments: Value, more: Value| {
+        arguments["evaluationTimeZone"] = json!("UTC");
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    let week = || window("2026-12-01T00:00:00Z", "2026-12-08T00:00:00Z");
+    let with = |more: Value| zoned(week(), more);
+    let at = |value: Value| json!({"kind": "utcDateTime", "value": value});
+    let cases: Vec<(&str, Value, &[(&str, &str)])> = vec![
+        ("calendars_list", json!({"x": 1}), &[("/x", "unknown_member")]),
+        ("calendar_resources_get", json!({}), &[("/href", "required_member")]),
+        (
+            "calendar_resources_get",
+            json!({"href": 5}),
+            &[("/href", "invalid_type")],
+        ),
+        (
+            "calendar_resources_get",
+            json!({"href": "a", "detail": "all"}),
+            &[("/detail", "value_not_allowed")],
+        ),
+        (
+            QUERY,
+            json!({}),
+            &[
+                ("/evaluationTimeZone", "required_member"),
+                ("/from", "required_member"),
+                ("/scope", "required_member"),
+                ("/to", "required_member"),
+            ],
+        ),
+        (QUERY, week(), &[("/evaluationTimeZone", "required_member")]),
+        (
+            QUERY,
+            with(json!({"evaluationTimeZone": "europe/berlin"})),
+            &[("/evaluationTimeZone", "temporal_value_invalid")],
+        ),
+        (
+            QUERY,
+            with(json!({"evaluationTimeZone": "W. Europe Standard Time"})),
+            &[("/evaluationTimeZone", "temporal_value_invalid")],
+        ),
+        (
+            QUERY,
+            with(json!({"from": "2026-12-01T00:00:00Z"})),
+            &[("/from", "invalid_type")],
+        ),
+        (
+            QUERY,
+            with(json!({"from": {"kind": "date", "value": "2026-12-01"}})),
+            &[("/from/kind", "value_not_allowed")],
+        ),
+        (
+            QUERY,
+            with(json!({"from": at(json!("2026-12-01"))})),
+            &[("/from/value", "format_mismatch")],
+        ),
+        (
+            QUERY,
+            with(json!({"from": at(json!("2026-02-30T00:00:00Z"))})),
+            &[("/from/value", "temporal_value_invalid")],
+        ),
+        (
+            QUERY,
+            with(json!({"to": at(json!("2026-12-01T00:00:00Z"))})),
+            &[("/to", "out_of_range")],
+        ),
+        (
+            QUERY,
+            with(json!({"to": at(json!("2027-12-02T00:00:01Z"))})),
+            &[("/to", "out_of_range")],
+        ),
+        (QUERY, with(json!({"scope": {}})), &[("/scope/mode", "required_member")]),
+        (
+            QUERY,
+            with(json!({"scope": {"mode": "some"}})),
+            &[("/scope/mode", "value_not_allowed")],
+        ),
+        (
+            QUERY,
+            with(json!({"scope": {"mode": "selected"}})),
+            &[("/scope/calendar", "required_member")],
+        ),
+        (
+            QUERY,
+            with(json!({"scope": {"mode": "all", "calendar": {"by": "name", "name": "x"}}})),
+            &[("/scope/calendar", "unknown_member")],
+        ),
+        (
+            QUERY,
+            with(json!({"scope": {"mode": "selected", "calendar": {"by": "name", "href": "x"}}})),
+            &[
+                ("/scope/calendar/href", "unknown_member"),
+                ("/scope/calendar/name", "required_member"),
+            ],
+        ),
+        (QUERY, with(json!({"pageSize": 0})), &[("/pageSize", "out_of_range")]),
+        (QUERY, with(json!({"pageSize": 201})), &[("/pageSize", "out_of_range")]),
+        (QUERY, with(json!({"pageSize": "5"})), &[("/pageSize", "invalid_type")]),
+        (QUERY, with(json!({"text": ""})), &[("/text", "length_out_of_range")]),
+        (
+            QUERY,
+            with(json!({"text": " "})),
+            &[("/text", "item_count_out_of_range")],
+        ),
+        (QUERY, with(json!({"text": "a\u{7}"})), &[("/text", "format_mismatch")]),
+        (
+            QUERY,
+            with(json!({"text": "a ".repeat(17)})),
+            &[("/text", "item_count_out_of_range")],
+        ),
+        (
+            QUERY,
+            with(json!({"categories": []})),
+            &[("/categories", "item_count_out_of_range")],
+        ),
+        (
+            QUERY,
+            with(json!({"categories": ["a", " a"]})),
+            &[("/categories", "duplicate_items")],
+        ),
+        (
+            QUERY,
+            with(json!({"categories": [" "]})),
+            &[("/categories/0", "length_out_of_range")],
+        ),
+        (
+            QUERY,
+            json!({"cursor": "x", "scope": {"mode": "all"}, "detail": "full"}),
+            &[("/detail", "shape_mismatch"), ("/scope", "shape_mismatch")],
+        ),
+        (QUERY, json!({"cursor": ""}), &[("/cursor", "length_out_of_range")]),
+    ];
+    for (tool, arguments, expected) in cases {
+        let error = server.failure(tool, arguments.clone());
+        referee.full(tool, &error);
+        assert_eq!(
+            (&error["code"], &error["category"]),
+            (&json!("invalid_input"), &json!("input"))
+        );
+        assert_eq!(
+            (&error["phase"], &error["retryable"]),
+            (&json!("schemaLexicalDiscriminator"), &json!(false))
+        );
+        let violations = error["violations"].as_array().unwrap();
+        let found: Vec<_> = violations
+            .iter()
+            .map(|v| (v["pointer"].as_str().unwrap(), v["code"].as_str().unwrap()))
+            .collect();
+        assert_eq!(found, expected, "{arguments}");
+        assert!(violations.iter().all(|v| {
+            v["message"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("Send ") || text.starts_with("Leave "))
+        }));
+        assert_eq!(error["message"], violations[0]["message"]);
+    }
+    let from = window("2026-12-01T00:00:00Z", "2027-12-02T00:00:00Z");
+    server.success(QUERY, zoned(from, json!({"pageSize": 1})));
+}
+
+#[test]
+fn pages_follow_each_other_and_a_cursor_gives_the_same_page_again() {
+    let folder = folder();
+    let mut server = Server::on(&folder, "2025-11-25");
+    let mut ask = window("2026-12-01T00:00:00Z", "2026-12-11T00:00:00Z");
+    ask["pageSize"] = json!(4);
+    let first = server.success(QUERY, ask.clone());
+    let cursor = first["pagination"]["nextCursor"].as_str().unwrap().to_owned();
+    assert!(cursor.len() <= 2048);
+    // A continuation asks nobody: what is deleted meanwhile is still there.
+    std::fs::remove_file(folder.0.join("work/daily.ics")).unwrap();
+    let second = server.success(QUERY, json!({"cursor": cursor}));
+    assert_eq!(server.success(QUERY, json!({"cursor": cursor})), second);
+    let third = server.success(QUERY, json!({"cursor": cursor, "pageSize": 2}));
+    assert_eq!(
+        third["items"].as_array().unwrap()[..],
+        second["items"].as_array().unwrap()[..2]
+    );
+    let fourth = server.success(
+        QUERY,
+        json!({"cursor": third["pagination"]["nextCursor"], "pageSize": 200}),
+    );
+    let pages = [&first, &third, &fourth];
+    let starts: Vec<_> = pages
+        .iter()
+        .flat_map(|page| page["items"].as_array().unwrap())
+        .map(|row| row["timing"]["effectiveStart"]["value"].clone())
+        .collect();
+    let expected: Vec<_> = (1..=10)
+        .map(|day| json!(format!("2026-12-{day:02}T09:00:00Z")))
+        .collect();
+    assert_eq!(starts, expected);
+    assert_eq!(
+        (
+            second["items"].as_array().unwrap().len(),
+            &second["pagination"]["nextCursor"]
+        ),
+        (6, &Value::Null)
+    );
+    for page in pages {
+        assert_eq!(
+            page["temporalEvaluationContext"],
+            json!({"timeZone": "UTC", "source": "configuration"})
+        );
+    }
+    let mut tampered = cursor.clone().into_bytes();
+    tampered[30] ^= 1;
+    for bad in [String::from_utf8(tampered).unwrap(), "nonsense".into()] {
+        let error = server.failure(QUERY, json!({"cursor": bad}));
+        assert_eq!(
+            (&error["code"], &error["phase"]),
+            (&json!("invalid_input"), &json!("pagination"))
+        );
+    }
+    let mut other = Server::on(&folder, "2025-11-25");
+    assert_eq!(other.failure(QUERY, json!({"cursor": cursor}))["phase"], "pagination");
+}
+
+#[test]
+fn a_full_store_is_busy_and_says_for_how_long() {
+    let folder = folder();
+    let mut server = Server::on(&folder, "2025-11-25");
+    let mut ask = window("2026-12-01T00:00:00Z", "2026-12-11T00:00:00Z");
+    ask["pageSize"] = json!(1);
+    for _ in 0..16 {
+        server.success(QUERY, ask.clone());
+    }
+    let error = server.failure(QUERY, ask.clone());
+    assert_eq!(
+        (&error["code"], &error["phase"], &error["retryable"]),
+        (&json!("busy"), &json!("pagination"), &json!(true))
+    );
+    assert!((1..=600_000).contains(&error["retryAfterMs"].as_u64().unwrap()));
+    ask["pageSize"] = json!(200);
+    server.success(QUERY, ask);
+}
+
+#[test]
+fn compact_is_full_with_members_left_out() {
+    let moved = DAILY.replace(
+        "END:VCALENDAR",
+        "BEGIN:VEVENT\r\nUID:daily\r\nDTSTAMP:20260101T000000Z\r\nRECURRENCE-ID:20261202T090000Z\r\nDTSTART;TZID=Europe/Berlin:20261202T140000\r\n\
+         DTEND;TZID=Europe/Berlin:20261202T150000\r\nSUMMARY:Moved\r\nSTATUS:TENTATIVE\r\nTRANSP:OPAQUE\r\nEND:VEVENT\r\nEND:VCALENDAR",
+    );
+    let day = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:a day\r\nDTSTAMP:20260101T000000Z\r\n\
+        DTSTART;VALUE=DATE:20261203\r\nSUMMARY:Day\r\nLOCATION:Here\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let folder = Folder::new().calendar("work", &[("daily.ics", moved.as_bytes()), ("x.ics", day.as_bytes())]);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let mut ask = window("2026-12-01T00:00:00Z", "2026-12-04T00:00:00Z");
+    let compact = server.success(QUERY, ask.clone());
+    referee.own(QUERY, &compact);
+    let href = |file: &str| format!("{}/work/{file}", folder.url());
+    let rows = compact["items"].as_array().unwrap();
+    assert_eq!(rows.len(), 4, "{compact:#}");
+    let tag = |row: &Value| row["snapshot"]["entityRevision"]["entityTag"].clone();
+    let series = |fields: Value, timing: Value, identity: Value, row: &Value| {
+        let revision = json!({"href": href("daily.ics"), "entityTag": tag(row)});
+        json!({"snapshot": {"projection": {"fields": fields}, "entityRevision": revision}, "recurrenceIdentity": identity, "timing": timing})
+    };
+    let plain =
+        json!({"effectiveStart": {"value": "2026-12-01T09:00:00Z"}, "effectiveEnd": {"value": "2026-12-01T09:30:00Z"}});
+    assert_eq!(rows[0], series(json!({"summary": "Daily"}), plain, json!({}), &rows[0]));
+    let berlin = json!({
+        "effectiveStart": {"value": "2026-12-02T14:00:00", "timeZoneId": "Europe/Berlin"},
+        "effectiveEnd": {"value": "2026-12-02T15:00:00"}
+    });
+    let identity = json!({"value": {"kind": "utcDateTime", "value": "2026-12-02T09:00:00Z"}});
+    let fields = json!({"summary": "Moved", "status": {"rawValue": "TENTATIVE"}});
+    assert_eq!(rows[1], series(fields, berlin, identity, &rows[1]));
+    let revision = json!({"href": href("x.ics"), "entityUid": "a day", "entityTag": tag(&rows[2])});
+    let alone = json!({
+        "snapshot": {"projection": {"fields": {"summary": "Day", "location": "Here"}}, "entityRevision": revision},
+        "timing": {"effectiveStart": {"value": "2026-12-03"}}
+    });
+    assert_eq!(rows[2], alone);
+
+    ask["detail"] = json!("full");
+    let full = server.success(QUERY, ask);
+    referee.full(QUERY, &full);
+    assert_eq!(
+        full["items"][1]["timing"]["sourceStart"]["value"],
+        "2026-12-02T09:00:00Z"
+    );
+    assert_eq!(full["items"][2]["timing"]["evaluationTimeZone"], "UTC");
+    assert_eq!(full["diagnostics"], json!([]));
+    for detail in ["compact", "full"] {
+        for file in ["daily.ics", "x.ics"] {
+            let got = server.success("calendar_resources_get", json!({"href": href(file), "detail": detail}));
+            if detail == "full" {
+                referee.full("calendar_resources_get", &got);
+            } else {
+                referee.own("calendar_resources_get", &got);
+                let members: Vec<_> = got["snapshot"].as_object().unwrap().keys().collect();
+                assert_eq!(members, ["entityRevision", "projection"], "{got:#}");
+                assert!(!got.to_string().contains("originalSlice"));
+            }
+        }
+    }
+    let list = server.success("calendars_list", json!({}));
+    referee.full("calendars_list", &list);
+    let gone = server.failure("calendar_resources_get", json!({"href": href("none.ics")}));
+    assert_eq!(gone["code"], "not_found");
+    referee.full("calendar_resources_get", &gone);
+}
+
+#[test]
+fn an_opaque_resource_shows_its_properties() {
+    let opaque = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VJOURNAL\r\nUID:j\r\nSUMMARY:Not an event\r\nEND:VJOURNAL\r\nEND:VCALENDAR\r\n";
+    let folder = Folder::new().calendar("work", &[("j.ics", opaque.as_bytes())]);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let href = format!("{}/work/j.ics", folder.url());
+    let got = server.success("calendar_resources_get", json!({"href": href}));
+    let projection = &got["snapshot"]["projection"];
+    assert_eq!(projection["kind"], "opaque");
+    assert!(projection["properties"].to_string().contains("Not an event"));
+    assert!(got["snapshot"].get("entityRevision").is_none());
+    assert_eq!(got["snapshot"]["resourceRevision"]["href"], json!(href));
+    let full = server.success("calendar_resources_get", json!({"href": href, "detail": "full"}));
+    referee.full("calendar_resources_get", &full);
+}
+
+/// Start and summary of every occurrence in a window.
+fn occurrences(server: &mut Server, from: &str, to: &str, zone: &str) -> BTreeSet<(Timestamp, String)> {
+    let utc = |text: &str| text.parse::<Timestamp>().expect("an instant").to_string();
+    let mut ask = window(&utc(from), &utc(to));
+    ask["evaluationTimeZone"] = json!(zone);
+    let page = server.success(QUERY, ask.clone());
+    ask["detail"] = json!("full");
+    let full = server.success(QUERY, ask);
+    let rows = page["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(full["items"].as_array().unwrap());
+    rows.map(|(compact, full)| {
+        let start = full["timing"]["evaluatedStartUtc"]["value"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        (
+            start,
+            compact["snapshot"]["projection"]["fields"]["summary"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        )
+    })
+    .collect()
+}
+
+fn case(name: &str) -> (std::path::PathBuf, Value) {
+    let path = cases().join(name);
+    let text = std::fs::read_to_string(path.join("expected.json")).expect("a case");
+    (path, serde_json::from_str(&text).expect("JSON"))
+}
+
+/// Case 049: what is on next week shows the occurrences of that week, not the series at its first date.
+#[test]
+fn a_series_is_shown_where_it_takes_place() {
+    let (path, expected) = case("049-series-shown-at-its-first-date");
+    let octets = std::fs::read(path.join("series.ics")).unwrap();
+    let folder = Folder::new().calendar("work", &[("series.ics", &octets)]);
+    let mut server = Server::on(&folder, "2025-11-25");
+    for query in expected["queries"].as_array().unwrap() {
+        let text = |member: &str| query[member].as_str().unwrap().to_owned();
+        let wanted = query["occurrences"].as_array().unwrap().iter();
+        let wanted = wanted.map(|row| {
+            (
+                row["start"].as_str().unwrap().parse().unwrap(),
+                row["summary"].as_str().unwrap().to_owned(),
+            )
+        });
+        assert_eq!(
+            occurrences(&mut server, &text("from"), &text("to"), "UTC"),
+            wanted.collect()
+        );
+    }
+}
+
+/// Case 052: days are days of the evaluation zone.
+#[test]
+fn all_day_events_stay_on_their_day() {
+    let (path, expected) = case("052-all-day-event-and-the-neighbour-day");
+    let octets = String::from_utf8(std::fs::read(path.join("events.ics")).unwrap()).unwrap();
+    // One resource holds one event (RFC 4791, 4.1), so each gets a file.
+    let parts: Vec<&str> = octets
+        .split("BEGIN:VEVENT")
+        .skip(1)
+        .map(|part| part.split("END:VEVENT").next().unwrap())
+        .collect();
+    let files: Vec<_> = parts.iter().enumerate().map(|(at, part)| {
+        let text = format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT{part}END:VEVENT\r\nEND:VCALENDAR\r\n");
+        (format!("{at}.ics"), text)
+    }).collect();
+    let members: Vec<_> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_bytes()))
+        .collect();
+    let folder = Folder::new().calendar("home", &members);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let zone = expected["evaluation_time_zone"].as_str().unwrap();
+    for query in expected["queries"].as_array().unwrap() {
+        let text = |member: &str| query[member].as_str().unwrap().to_owned();
+        let found = occurrences(&mut server, &text("from"), &text("to"), zone);
+        let summaries: Vec<_> = found.into_iter().map(|(_, summary)| json!(summary)).collect();
+        assert_eq!(json!(summaries), query["summaries"], "{query}");
+    }
+}
+
+/// Case 051: a name that several Calendars have is refused with all of them.
+#[test]
+fn a_name_of_several_calendars_is_ambiguous() {
+    let names = [("c1", "Calendar"), ("c2", "Calendar"), ("w", "Work")];
+    let folder = names
+        .iter()
+        .fold(Folder::new(), |folder, (file, _)| folder.calendar(file, &[]));
+    for (file, name) in names {
+        std::fs::write(
+            folder.0.join(file).join(".calendar.json"),
+            json!({"name": name}).to_string(),
+        )
+        .unwrap();
+    }
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let ask = |server: &mut Server, name: &str| {
+        let mut ask = window("2026-12-01T00:00:00Z", "2026-12-08T00:00:00Z");
+        ask["scope"] = json!({"mode": "selected", "calendar": {"by": "name", "name": name}});
+        server.tool(QUERY, ask)["structuredContent"].take()
+    };
+    for name in ["Calendar", "calendar"] {
+        let error = ask(&mut server, name);
+        referee.full(QUERY, &error);
+        assert_eq!(error["code"], "ambiguous");
+        let hrefs: Vec<_> = error["authorizedCandidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["calendar"]["href"].clone())
+            .collect();
+        assert_eq!(
+            hrefs,
+            [format!("{}/c1/", folder.url()), format!("{}/c2/", folder.url())]
+        );
+        assert!(
+            hrefs
+                .iter()
+                .all(|href| error["message"].as_str().unwrap().contains(href.as_str().unwrap()))
+        );
+    }
+    assert_eq!(ask(&mut server, "work")["outcome"], "success");
+    assert_eq!(ask(&mut server, "nothing")["code"], "not_found");
+}
