@@ -79,7 +79,7 @@ if [ "$radicale" ]; then
     --auth-htpasswd-encryption plain --auth-delay 0 --storage-filesystem-folder "$run/storage" >"$run/radicale.log" 2>&1 & pids+=($!)
   started "$run/radicale.log" 'Radicale server ready'
   for n in "${some[@]}"; do # fills Radicale's cache, which the first measured call would pay otherwise
-    curl -sf -o /dev/null -u "bench$n:bench" -X PROPFIND -H 'Depth: 1' "http://127.0.0.1:$port/bench$n/work/"
+    propfind "http://127.0.0.1:$port/bench$n/work/" "bench$n:bench" 1 >/dev/null
   done
   measure radicale "$(IFS=,; echo "${some[*]}")" "http://127.0.0.1:$port"
 fi

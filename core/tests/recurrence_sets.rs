@@ -356,6 +356,23 @@ fn a_period_gives_its_own_length_to_an_occurrence_that_the_rule_makes_too() {
 }
 
 #[test]
+fn a_floating_period_is_in_the_zone_of_the_series() {
+    let sets = document(&[&[
+        "DTSTART;TZID=Asia/Tokyo:20260601T080000",
+        "RDATE;VALUE=PERIOD:20260603T080000/20260603T100000,20260604T080000/PT1H",
+    ]]);
+    let expected = [
+        ("20260531T230000", "20260531T230000"),
+        ("20260602T230000", "20260603T010000"),
+        ("20260603T230000", "20260604T000000"),
+    ];
+    assert_eq!(
+        spans(&within(&sets, "20260501T000000", "20260701T000000")),
+        pairs(&expected)
+    );
+}
+
+#[test]
 fn what_cannot_be_told_is_a_typed_fault() {
     let unknown = document(&[&["DTSTART;TZID=Nowhere/Land:20260101T090000", "RRULE:FREQ=DAILY"]]);
     let fault = within(&unknown, "20260101T000000", "20260201T000000");
@@ -465,4 +482,65 @@ fn ten_thousand_overrides_are_looked_up_not_searched() {
     };
     let found = expand(&series, window, &mut steps).expect("few steps each");
     assert_eq!(found.len(), 10_227 - 5_000);
+}
+
+#[test]
+fn a_far_window_counts_the_gaps_before_it() {
+    let table = [
+        ("America/New_York", "20000101T023000", "FREQ=DAILY;COUNT=9000"),
+        (
+            "America/New_York",
+            "20070311T021500",
+            "FREQ=MINUTELY;INTERVAL=15;COUNT=9000",
+        ),
+        ("America/New_York", "20000402T020000", "FREQ=HOURLY;COUNT=9000"),
+        (
+            "Australia/Lord_Howe",
+            "20010101T021500",
+            "FREQ=WEEKLY;BYDAY=SU,MO;COUNT=2000",
+        ),
+        ("Pacific/Apia", "20000101T090000", "FREQ=DAILY;COUNT=9000"),
+        ("Europe/Berlin", "20000101T023000", "FREQ=MONTHLY;BYDAY=-1SU;COUNT=300"),
+    ];
+    for (tzid, start, rule) in table {
+        let series = zoned(tzid, start, rule);
+        let all = expand(&series, always(), &mut Steps::new(30_000)).expect("fewer than the limit");
+        let dense = all.len() - 3;
+        let window = Window {
+            from: all[dense].from,
+            to: all[all.len() - 1].from + 100 * 86_400,
+        };
+        let mut steps = Steps::new(1_000);
+        let found = expand(&series, window, &mut steps);
+        assert_eq!(found.as_deref(), Ok(&all[dense..]), "{rule} in {tzid}");
+    }
+}
+
+/// The hostile rules of the vectors, in a month far from their start.
+#[test]
+fn hostile_rules_end_in_an_answer_or_a_typed_limit() {
+    let mut limits = 0;
+    for vector in vectors("hostile") {
+        if !vector["expect"].is_array() {
+            continue;
+        }
+        for (tzid, count) in [("Europe/Berlin", ""), ("", ";COUNT=4000000000")] {
+            let series = zoned(
+                tzid,
+                text(&vector, "dtstart"),
+                &format!("{}{count}", text(&vector, "rule")),
+            );
+            let window = Window {
+                from: utc("20261101T000000Z"),
+                to: utc("20261201T000000Z"),
+            };
+            let mut steps = Steps::new(300_000);
+            match expand(&series, window, &mut steps) {
+                Ok(found) => assert!(found.len() < 10 && steps.used() < 10_000, "{}", text(&vector, "rule")),
+                Err(Unevaluable::Occurrences | Unevaluable::Steps(_)) => limits += 1,
+                Err(fault) => panic!("{}: {fault}", text(&vector, "rule")),
+            }
+        }
+    }
+    assert_eq!(limits, 2, "only the rule with a time for every second is too much");
 }

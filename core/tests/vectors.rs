@@ -226,3 +226,19 @@ fn a_far_window_costs_no_walk() {
         assert!(found >= local("20261101T000000"), "{rule}: {}", written(found, false));
     }
 }
+
+#[test]
+fn a_rule_tells_whether_it_makes_its_start() {
+    let table = [
+        ("FREQ=WEEKLY;BYDAY=WE", "20240101T090000", false),
+        ("FREQ=WEEKLY;BYDAY=MO", "20240101T090000", true),
+        ("FREQ=MONTHLY;BYMONTHDAY=-1", "20240131", true),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "20240101", false),
+        ("FREQ=DAILY;BYHOUR=10", "20240101T090000", false),
+    ];
+    for (rule, start, makes) in table {
+        let rule = Rule::parse(rule).expect("valid");
+        let found = rule.makes(date_time(local(start)), start.len() == 8, &mut Steps::new(1_000));
+        assert_eq!(found, Ok(makes), "{start}");
+    }
+}

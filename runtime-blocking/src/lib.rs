@@ -7,7 +7,7 @@
 //! | cancellation | none from outside: every exchange has its deadline |
 //! | cost at rest | nothing is opened or read before the first exchange; the platform's trust store is read with the first `https` exchange |
 //! | connections | kept alive for reads; a write opens its own |
-//! | trust | the platform's certificate authorities (`SSL_CERT_FILE` and `SSL_CERT_DIR` come first where set), and those of [`Options::ca_file`] |
+//! | trust | the platform's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` where set, and those of [`Options::ca_file`] |
 //! | proxies | [`Options::proxy`]: HTTP proxies, by `CONNECT` |
 //! | a body without a length | ends where its connection ends, even if that was cut: the library does not tell |
 //! | cookies, redirects, retries, credentials | none: they are the machine's business |

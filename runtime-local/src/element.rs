@@ -5,6 +5,8 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 
+use crate::multistatus::is_representable;
+
 /// The most bytes of a request body that is XML.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 /// The most elements.
@@ -56,7 +58,10 @@ impl Element {
         if body.len() > MAX_BODY {
             return Err(NotXml);
         }
-        let text = std::str::from_utf8(body).map_err(|_| NotXml)?;
+        let text = std::str::from_utf8(body)
+            .ok()
+            .filter(|text| is_representable(text))
+            .ok_or(NotXml)?;
         let mut reader = NsReader::from_str(text.trim_start_matches('\u{feff}'));
         reader.config_mut().expand_empty_elements = true;
         let mut open: Vec<Self> = Vec::new();
@@ -93,7 +98,12 @@ impl Element {
                             _ => return Err(NotXml),
                         },
                     };
-                    append(&mut open, resolved.encode_utf8(&mut [0; 4]));
+                    let mut buffer = [0; 4];
+                    let resolved = resolved.encode_utf8(&mut buffer);
+                    if !is_representable(resolved) {
+                        return Err(NotXml);
+                    }
+                    append(&mut open, resolved);
                 }
                 Event::DocType(_) => return Err(NotXml),
                 Event::Eof => break,
@@ -125,6 +135,9 @@ impl Element {
             let value = attribute
                 .normalized_value(XmlVersion::Explicit1_0)
                 .map_err(|_| NotXml)?;
+            if !is_representable(&value) {
+                return Err(NotXml);
+            }
             attributes.push((attribute.key.local_name().as_ref().to_owned(), value.into_owned()));
         }
         Ok(Self {
@@ -184,6 +197,8 @@ mod tests {
             "<a/><b/>",
             "<a>",
             "<p:a/>",
+            "<a>&#1;</a>",
+            "<a b='&#1;'/>",
             "<a b='1' b='2'/>",
             "text",
             "<a&quot;/>",

@@ -129,8 +129,12 @@ pub(crate) fn describe(
     out.response(href, &found, &missing);
 }
 
-/// The content of a property, if the resource has it.
-fn value((store, base): (&dyn Store, &Base), subject: Subject<'_>, space: &str, local: &str) -> Option<String> {
+/// The content of a property, if the resource has it and XML can hold it.
+fn value(here: (&dyn Store, &Base), subject: Subject<'_>, space: &str, local: &str) -> Option<String> {
+    content(here, subject, space, local).filter(|content| is_representable(content))
+}
+
+fn content((store, base): (&dyn Store, &Base), subject: Subject<'_>, space: &str, local: &str) -> Option<String> {
     let text = |text: &str| {
         let mut out = String::new();
         escape(text, &mut out);
@@ -189,11 +193,7 @@ fn value((store, base): (&dyn Store, &Base), subject: Subject<'_>, space: &str, 
         (DAV, "getetag", Subject::Member(summary, _)) => text(&summary.etag),
         (DAV, "getcontentlength", Subject::Member(summary, _)) => Some(summary.length.to_string()),
         (DAV, "getcontenttype", Subject::Member(summary, _)) => text(&content_type(summary)),
-        (CALDAV, "calendar-data", Subject::Member(_, Some(content))) => text(
-            std::str::from_utf8(content)
-                .ok()
-                .filter(|content| is_representable(content))?,
-        ),
+        (CALDAV, "calendar-data", Subject::Member(_, Some(content))) => text(std::str::from_utf8(content).ok()?),
         _ => None,
     }
 }

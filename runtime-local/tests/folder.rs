@@ -99,7 +99,7 @@ fn a_folder_is_opened_by_its_url() {
 #[test]
 fn any_folder_is_a_calendar_with_or_without_metadata() {
     let root = tempfile::tempdir().expect("a temporary folder");
-    for folder in ["plain", "named", "broken", ".hidden"] {
+    for folder in ["plain", "named", "broken", "odd", ".hidden"] {
         fs::create_dir(root.path().join(folder)).expect("a folder");
     }
     fs::write(
@@ -108,9 +108,10 @@ fn any_folder_is_a_calendar_with_or_without_metadata() {
     )
     .expect("a file");
     fs::write(root.path().join("broken/.calendar.json"), "{").expect("a file");
+    fs::write(root.path().join("odd/.calendar.json"), r#"{"name":"\u0001"}"#).expect("a file");
     fs::write(root.path().join("loose.ics"), event("x", "")).expect("a file");
     let local = Local::folder(root.path()).expect("a folder");
-    assert_eq!(names(&local, ""), ["broken/", "named/", "plain/"]);
+    assert_eq!(names(&local, ""), ["broken/", "named/", "odd/", "plain/"]);
     for (path, name) in [("plain/", "plain"), ("named/", "N"), ("broken/", "broken")] {
         let response = send(&local, "PROPFIND", path, &[("Depth", "0")], "");
         let text = String::from_utf8(response.into_body().to_vec()).expect("UTF-8");
@@ -119,6 +120,9 @@ fn any_folder_is_a_calendar_with_or_without_metadata() {
             "{text}"
         );
     }
+    let response = send(&local, "PROPFIND", "odd/", &[("Depth", "0")], "");
+    let text = String::from_utf8(response.into_body().to_vec()).expect("UTF-8");
+    assert!(!text.contains("displayname"), "XML cannot hold it: {text}");
     assert_eq!(status(&local, "GET", "loose.ics", &[], ""), 405);
 }
 

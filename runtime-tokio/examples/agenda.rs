@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! CALDAV_URL=https://cal.example.com/ CALDAV_USERNAME=ana CALDAV_PASSWORD=… CALDAV_EVALUATION_TIME_ZONE=Europe/Lisbon \
-//!   cargo run -p kalends-tokio --example agenda
+//!   cargo run -p kalends-tokio --example agenda-tokio
 //! ```
 //!
 //! Two RFC 3339 times as arguments ask for another window; `--tsv` prints `start<TAB>summary` for programs.

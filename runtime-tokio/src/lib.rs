@@ -6,7 +6,7 @@
 //! | cost at rest | nothing is opened, read or started before the first exchange; the platform's trust store is read with the first `https` exchange |
 //! | connections | kept alive for reads; a write travels on a connection of its own |
 //! | HTTP/2 | if the server chooses it by ALPN, so over TLS only |
-//! | trust | the platform's certificate authorities (`SSL_CERT_FILE` and `SSL_CERT_DIR` come first where set), and those of [`Options::ca_file`] |
+//! | trust | the platform's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` where set, and those of [`Options::ca_file`] |
 //! | proxies | [`Options::proxy`]: HTTP proxies, by `CONNECT` |
 //! | cookies, redirects, retries, credentials | none: they are the machine's business |
 //!
@@ -47,6 +47,10 @@ const IDLE: Duration = Duration::from_secs(30);
 /// How many connections to one server are kept.
 const IDLE_CONNECTIONS: usize = 8;
 
+/// How long an HTTP/2 connection with open requests may be silent before it is asked whether it lives, and how long it
+/// may take to answer. A dead one would otherwise be offered to every next read.
+const PING: Duration = Duration::from_secs(10);
+
 /// A host on tokio. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Tokio {
@@ -72,6 +76,8 @@ impl Tokio {
         let connector = Connector::new(&options)?;
         let reads = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
+            .http2_keep_alive_interval(PING)
+            .http2_keep_alive_timeout(PING)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
@@ -172,6 +178,16 @@ impl Tokio {
 
     async fn perform(&self, exchange: Exchange) -> Reply {
         let deadline = self.instant(exchange.deadline);
+        let late = |sent| {
+            Err(Failure {
+                sent,
+                kind: FailureKind::TimedOut,
+            })
+        };
+        // A timer rounds up, and this machine's servers are faster.
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return late(Sent::No);
+        }
         let connected = Arc::new(AtomicBool::new(false));
         let (client, is_fresh) = match exchange.effect {
             Effect::Read => (self.reads.clone(), false),
@@ -189,10 +205,7 @@ impl Tokio {
         };
         timeout_at(deadline, work).await.unwrap_or_else(|_| {
             let unsent = is_fresh && !connected.load(Ordering::Acquire);
-            Err(Failure {
-                sent: if unsent { Sent::No } else { Sent::Maybe },
-                kind: FailureKind::TimedOut,
-            })
+            late(if unsent { Sent::No } else { Sent::Maybe })
         })
     }
 }

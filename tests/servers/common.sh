@@ -24,11 +24,27 @@ venv() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv || return 1
   python3 -m venv "$v" && "$v/bin/pip" install -q --disable-pip-version-check "$@" && touch "$v/.done"
 }
+# propfind URL [USER:PASSWORD [DEPTH]]: prints the status of a PROPFIND, 000 if there is no answer (Python: curl may be missing)
+propfind() {
+  python3 - "$1" "${2:-alice:secret}" "${3:-0}" <<'EOF'
+import base64, http.client, sys, urllib.parse
+url, user, depth = sys.argv[1:]
+u = urllib.parse.urlsplit(url)
+try:
+    c = http.client.HTTPConnection(u.netloc, timeout=60)
+    c.request("PROPFIND", u.path or "/", headers={"Depth": depth, "Authorization": "Basic " + base64.b64encode(user.encode()).decode()})
+    r = c.getresponse()
+    r.read()
+    print(r.status)
+except (OSError, http.client.HTTPException):
+    print("000")
+EOF
+}
 # up URL CODE LOG: waits (20 s) until URL answers (with CODE, when given, as alice); the server's process is in $dir/pid
 up() {
   local _ c
   for _ in $(seq 200); do
-    c=$(curl -s -o /dev/null -w '%{http_code}' -u alice:secret -X PROPFIND -H 'Depth: 0' "$1") || c=000
+    c=$(propfind "$1")
     if [ -n "${2:-}" ]; then [ "$c" = "$2" ] && return 0; elif [ "$c" != 000 ]; then return 0; fi
     kill -0 "$(cat "$dir/pid")" 2>/dev/null || { cat "${3:-$dir/log}" >&2; return 1; }
     sleep 0.1

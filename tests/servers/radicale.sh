@@ -33,7 +33,5 @@ EOF
 "$venv/bin/radicale" --config "$dir/config" >"$dir/log" 2>&1 &
 echo $! >"$dir/pid"
 up "http://127.0.0.1:$port/"
-for u in alice bob; do
-  curl -sf -o /dev/null -u $u:secret -X PROPFIND -H 'Depth: 0' "http://127.0.0.1:$port/$u/" || true
-done
+for u in alice bob; do propfind "http://127.0.0.1:$port/$u/" "$u:secret" >/dev/null; done
 announce "http://127.0.0.1:$port/"

@@ -44,5 +44,5 @@ EOF
 "$venv/bin/python" "$dir/gate.py" "$port" "$dir" "$venv/bin/xandikos" $([ "${XANDIKOS_STRICT:-1}" = 0 ] && echo --no-strict || true) >"$dir/log" 2>&1 &
 echo $! >"$dir/pid"
 up "http://127.0.0.1:$port/" 207
-for u in alice bob; do curl -s -o /dev/null -u $u:secret -X PROPFIND -H 'Depth: 0' "http://127.0.0.1:$port/$u/"; done
+for u in alice bob; do propfind "http://127.0.0.1:$port/$u/" "$u:secret" >/dev/null; done
 announce "http://127.0.0.1:$port/"

@@ -84,8 +84,14 @@ impl Ask {
 
     /// The same with little time: enough for a server on this machine that answers at once, not for one that stalls.
     #[must_use]
-    pub fn hasty(mut self) -> Self {
-        self.patience = Duration::from_millis(200);
+    pub fn hasty(self) -> Self {
+        self.within(Duration::from_millis(200))
+    }
+
+    /// The same with this much time.
+    #[must_use]
+    pub fn within(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 }
@@ -95,7 +101,7 @@ impl Ask {
 pub struct Script {
     asks: VecDeque<Ask>,
     one_by_one: bool,
-    aborts: VecDeque<ExchangeId>,
+    abort: Option<(ExchangeId, Ask)>,
     sent: u32,
     unwanted: BTreeSet<ExchangeId>,
     replies: BTreeMap<ExchangeId, Reply>,
@@ -108,7 +114,7 @@ impl Script {
         Self {
             asks: asks.into_iter().collect(),
             one_by_one: false,
-            aborts: VecDeque::new(),
+            abort: None,
             sent: 0,
             unwanted: BTreeSet::new(),
             replies: BTreeMap::new(),
@@ -124,10 +130,10 @@ impl Script {
         }
     }
 
-    /// The same, but aborts this exchange once all are sent.
+    /// The same, but aborts the first exchange once another is answered, and emits this one then.
     #[must_use]
-    pub fn aborting(mut self, id: u32) -> Self {
-        self.aborts.push_back(ExchangeId(id));
+    pub fn aborting_the_first(mut self, then: Ask) -> Self {
+        self.abort = Some((ExchangeId(0), then));
         self
     }
 
@@ -153,7 +159,11 @@ impl Machine for Script {
                 body: ask.body,
             });
         }
-        if let Some(id) = self.aborts.pop_front() {
+        if let Some((id, then)) = self
+            .abort
+            .take_if(|(id, _)| self.replies.keys().any(|answered| answered != id))
+        {
+            self.asks.push_back(then);
             self.replies.remove(&id);
             self.unwanted.insert(id);
             return Step::Abort(id);
@@ -312,7 +322,7 @@ pub fn listen(serve: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'stati
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let serve = Arc::clone(&serve);
-            thread::spawn(move || serve(stream));
+            thread::spawn(move || stream.set_nodelay(true).and_then(|()| serve(stream)));
         }
     });
     port

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::exchange::exhausted;
 use crate::exchange::redirect::Refusal;
-use crate::machine::{Failure, FailureKind};
-use crate::outcome::{Code, Error, Phase};
+use crate::machine::{BodyLimit, Failure, FailureKind};
+use crate::outcome::{Code, Dimension, Error, Phase};
 
 /// No answer that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The host got no response.
     Failure(Failure),
+    /// The body of the response passed this many bytes.
+    TooLarge(usize),
     /// The server's last word was a redirect that is not followed.
     Redirect(Refusal),
     /// The server wants to be left alone, or said so a moment ago; for how long, if it said.
@@ -22,6 +25,15 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The fault of an exchange whose body had this limit.
+    #[must_use]
+    pub fn of(failure: Failure, body: BodyLimit) -> Self {
+        match (failure.kind, body) {
+            (FailureKind::TooLarge, BodyLimit::Bytes(limit)) => Self::TooLarge(limit),
+            _ => Self::Failure(failure),
+        }
+    }
+
     /// The error of the operation.
     #[must_use]
     pub fn error(&self) -> Box<Error> {
@@ -36,16 +48,19 @@ impl Fault {
                     "No trusted TLS connection to the CalDAV server. Check its certificate; name a private CA with CALDAV_CA_FILE.",
                 ),
                 FailureKind::TimedOut => unavailable("The CalDAV server did not answer in time."),
-                FailureKind::Broken => {
+                // A body has no limit but one in bytes, whose fault is `TooLarge`.
+                FailureKind::Broken | FailureKind::TooLarge => {
                     unavailable("The connection to the CalDAV server broke before a full answer came.")
                 }
-                FailureKind::TooLarge => Error::new(
-                    Code::LimitExhausted,
-                    Phase::Execution,
-                    "The CalDAV server's answer is larger than is accepted. Ask for a smaller window or fewer Calendars.",
-                ),
                 FailureKind::Canceled => unavailable("The call was canceled."),
             },
+            // The reading stops with the first byte too many.
+            Self::TooLarge(limit) => exhausted(
+                Dimension::ByteCount,
+                limit.saturating_add(1),
+                *limit,
+                "The CalDAV server's answer is larger than is accepted. Ask for a smaller window or fewer Calendars.",
+            ),
             Self::Redirect(Refusal::Untrusted(target)) => self.untrusted(&target.origin().to_string()),
             Self::Untrusted(origin) => self.untrusted(origin),
             Self::Redirect(Refusal::TooMany) => {

@@ -117,7 +117,7 @@ impl<'a> Channel<'a> {
                     continue;
                 }
             }
-            let response = reply.map_err(Fault::Failure)?;
+            let response = reply.map_err(|failure| Fault::of(failure, rules.body))?;
             if let Some(wait) = self.asked_to_wait(&url, &response) {
                 return Err(wait);
             }

@@ -296,4 +296,6 @@ fn times(document: &Document, kind: Kind, mut part: Part) -> Result<Part, &'stat
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

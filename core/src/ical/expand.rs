@@ -7,8 +7,10 @@
 //! * A local time that a rule makes and that does not exist is dropped and not counted (RFC 5545, 3.3.10), unless it
 //!   is DTSTART itself. A DTSTART or RDATE in a gap is read with the offset before the gap, one in a fold is the first.
 //! * DTSTART belongs to the set also where the rule does not make it; COUNT counts what the rule makes.
-//! * A floating EXDATE or RECURRENCE-ID in a series with a zone is in that zone; one that is a day means every
-//!   occurrence that starts on this day in the zone of DTSTART.
+//! * UNTIL in UTC is an instant where the series has a zone; else its digits count. A day is its midnight. DTSTART
+//!   stays even after it.
+//! * A floating EXDATE, RDATE or RECURRENCE-ID in a series with a zone is in that zone. An EXDATE or RECURRENCE-ID
+//!   that is a day means every occurrence that starts on this day in the zone of DTSTART.
 //! * An override whose identity is not in the set is an occurrence all the same; an EXDATE removes it.
 
 mod clock;

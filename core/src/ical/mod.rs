@@ -1,11 +1,12 @@
 //! iCalendar (RFC 5545): lossless documents, values, recurrence, time zones, typed projection. No I/O, no clock.
 //!
 //! * [`document`]: content lines and components as spans over the original octets
-//! * [`value`]: dates, times, durations and the other value types
+//! * [`value`], [`duration`]: dates, times, durations and the other value types
 //! * [`zone`], [`windows_zone`], [`vtimezone`]: what a TZID means
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
-//! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones
-//! * [`project`]: the typed Event and To-do of the results
+//! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
+//!   [`recurrence`] properties as stored, the [`completion`] of a To-do
+//! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
 pub mod completion;
 pub mod document;

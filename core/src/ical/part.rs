@@ -65,14 +65,6 @@ impl Name {
             _ => return None,
         })
     }
-
-    /// Whether a component may have several of it.
-    fn is_list(self) -> bool {
-        matches!(
-            self,
-            Self::Rrule | Self::Rdate | Self::Exdate | Self::Exrule | Self::Categories
-        )
-    }
 }
 
 /// One VEVENT or VTODO by the places of its properties.
@@ -115,9 +107,9 @@ impl Part {
         self.first[name as usize] != NONE
     }
 
-    /// Whether there are several of a property that may stand once.
+    /// Whether there are several of a property.
     pub(super) fn repeats(&self, name: Name) -> bool {
-        !name.is_list() && self.repeated & (1 << name as u32) != 0
+        self.repeated & (1 << name as u32) != 0
     }
 
     /// Whether any property that may stand once is there several times.
@@ -135,7 +127,7 @@ impl Part {
     /// All properties of this name, in order.
     pub(super) fn all<'a>(&self, document: &'a Document, name: Name) -> impl Iterator<Item = Property<'a>> + use<'a> {
         let component = self.has(name).then(|| document.component(self.component));
-        let several = self.repeated & (1 << name as u32) != 0;
+        let several = self.repeats(name);
         let first = self.first(document, name).filter(|_| !several);
         let rest = component
             .filter(|_| several)

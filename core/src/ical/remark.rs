@@ -60,6 +60,18 @@ impl Entity {
                 "A date or time is not of the type that its VALUE parameter, or the lack of one, says.",
             );
         }
+        if let Some(start) = self.master.as_ref().and_then(|master| master.start.as_ref())
+            && !self
+                .overrides
+                .iter()
+                .filter_map(|part| part.identity.as_ref())
+                .all(|it| it.same_family(start))
+        {
+            warn(
+                "recurrence_identity_family_mismatch",
+                "An override names its occurrence by a day where the start has a time, or the reverse.",
+            );
+        }
         for part in self.parts() {
             self.remark_end(part, kind, remarks);
             if kind == Kind::Todo

@@ -86,20 +86,21 @@ impl Entity {
         occurrences(&series, &Frame { zones, evaluation }, window, steps)
     }
 
-    /// The scalar fields of an occurrence: those of its override or of the master, with its own start and end.
+    /// The scalar fields of an occurrence: those of its override or of the master, with its own start and end. The
+    /// duration keeps its spelling where it says the same.
     #[must_use]
     pub fn occurrence_fields(&self, instance: &Instance) -> Fields {
         let (Some(part), Some(kind)) = (self.part(instance.component), self.kind()) else {
             return Fields::default();
         };
         let mut fields = self.fields(part, kind, &mut BTreeSet::new());
-        if instance.component.is_none() {
-            fields.start = Some(instance.start.clone());
-            let end = instance.end.clone();
-            match kind {
-                Kind::Event => fields.end = end,
-                Kind::Todo => fields.due = end,
-            }
+        fields.start = Some(instance.start.clone());
+        let end = instance.end.clone();
+        match kind {
+            Kind::Event => fields.end = end,
+            Kind::Todo => fields.due = end,
+        }
+        if fields.duration.as_deref().and_then(Duration::parse) != instance.duration {
             fields.duration = instance.duration.map(|duration| duration.to_string());
         }
         fields

@@ -152,16 +152,26 @@ impl Zone {
     /// (RFC 5545, 3.3.5).
     #[must_use]
     pub fn resolve_local(&self, local: DateTime) -> LocalInstant {
-        let clock = clock_seconds(local);
+        self.resolve_clock(clock_seconds(local))
+    }
+
+    /// The same for seconds since 1970-01-01 00:00 of the local clock.
+    pub(super) fn resolve_clock(&self, clock: i64) -> LocalInstant {
         let almanac = self.0.almanac.as_ref();
         let (offset, kind) = match almanac.and_then(|almanac| almanac.plain_offset(clock)) {
             Some(offset) => (offset, LocalKind::Plain),
-            None => self.0.rules.offset_of_local(local),
+            None => self.0.rules.offset_of_local(clock_time(clock)),
         };
         LocalInstant {
             second: clock - i64::from(offset),
             kind,
         }
+    }
+
+    /// The local times that the clock skips between two instants, as ranges of seconds of the local clock, where they
+    /// are at hand: for the decades around now.
+    pub(super) fn gaps(&self, after: i64, to: i64) -> Option<impl Iterator<Item = (i64, i64)>> {
+        self.0.almanac.as_ref()?.gaps(after, to)
     }
 
     /// What the clock shows at an instant. Beyond the years -9999 to 9999 it stands still.

@@ -95,7 +95,7 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
             Ok(found) => found,
             Err(error) if final_for_discovery(&error) => return Err(error),
             Err(error) => {
-                first_error.get_or_insert(error);
+                first_error.get_or_insert_with(|| no_service(error));
                 continue;
             }
         };
@@ -134,13 +134,21 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
                 scheduling,
             });
         }
-        first_error.get_or_insert_with(|| {
-            protocol(
-                "The server answers, but names no calendar home. Check that CALDAV_URL is the CalDAV address that the provider gives.",
-            )
-        });
+        first_error
+            .get_or_insert_with(|| protocol(format!("The server answers, but names no calendar home. {CHECK_URL}")));
     }
     fallback.ok_or_else(|| first_error.expect("the place that was asked first gave homes, an error, or this"))
+}
+
+/// What to do where there is no CalDAV.
+const CHECK_URL: &str = "Check that CALDAV_URL is the CalDAV address that the provider gives.";
+
+/// Nothing at the configured URL means that it is the wrong one.
+fn no_service(error: Box<Error>) -> Box<Error> {
+    match error.code {
+        Code::NotFound => protocol(format!("There is no CalDAV service at CALDAV_URL. {CHECK_URL}")),
+        _ => error,
+    }
 }
 
 /// What would be the same at another place of the same server, or must not be tried again.

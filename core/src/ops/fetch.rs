@@ -25,7 +25,6 @@ use crate::flow::{IN_FLIGHT, windowed};
 use crate::href::{Href, HrefKey};
 use crate::ical::entity::Kind;
 use crate::ical::expand::Window;
-use crate::machine::{Failure, FailureKind};
 use crate::ops::discover::{read, request};
 use crate::ops::get_resource;
 use crate::outcome::{Code, Diagnostic, Dimension, Error, Outcome};
@@ -136,10 +135,7 @@ pub async fn members(
         }
         Ok(answer) if query_refused(&answer) => inventory(channel, calendar).await?,
         Ok(answer) => return Err(unexpected(&answer)),
-        Err(Fault::Failure(Failure {
-            kind: FailureKind::TooLarge,
-            ..
-        })) => {
+        Err(Fault::TooLarge(_)) => {
             let answer = report(channel, calendar, CalendarQuery { data: false, ..query }.body()).await;
             match answer.map_err(|fault| channel.error(&fault))? {
                 answer if answer.response.status() == StatusCode::MULTI_STATUS => candidates(calendar, &answer)?,

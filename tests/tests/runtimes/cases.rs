@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use flate2::Compression;
@@ -273,6 +273,9 @@ fn deadlines_cover_every_stage(host: Host<'_>) {
         let failure = fault(host, Ask::write("PUT", &format!("http://{address}/")).hasty());
         assert_eq!(failure, unsent(FailureKind::TimedOut), "connecting");
     }
+    let server = Server::start(|_, wire| stall(wire));
+    let failure = fault(host, Ask::write("PUT", &server.uri("/")).within(Duration::ZERO));
+    assert_eq!(failure, unsent(FailureKind::TimedOut), "late from the start");
     let deaf = TcpListener::bind("127.0.0.1:0").unwrap();
     let uri = format!("http://{}/", deaf.local_addr().unwrap());
     let failure = fault(host, Ask::write("PUT", &uri).with_body(vec![b'x'; 64 << 20]).hasty());
@@ -375,15 +378,34 @@ fn reads_share_connections(host: Host<'_>) {
     assert!(connections < 20, "{connections} connections for 20 reads");
 }
 
+/// A host that does one thing at a time has answered before it hears of the abort. Another one closes the connection,
+/// and only then is the last exchange answered.
 fn aborted_exchanges_are_forgotten(host: Host<'_>, can: Capabilities) {
-    let silent = Server::start(|_, wire| stall(wire));
-    let server = Server::start(|_, wire| respond(wire, "200 OK", b"ok"));
-    let doomed = Ask::read("GET", &silent.uri("/"));
-    // A host that does one thing at a time has answered before it hears of the abort.
-    let doomed = if can.concurrent { doomed } else { doomed.hasty() };
-    let replies = host(Script::at_once([doomed, Ask::read("GET", &server.uri("/"))]).aborting(0));
-    assert_eq!(replies.len(), 1);
-    assert_eq!(replies[0].as_ref().unwrap().body(), "ok");
+    let (arrive, arrived) = channel();
+    let (close, closed) = channel();
+    let silent = Server::start(move |_, wire| {
+        arrive.send(()).map_err(io::Error::other)?;
+        let end = stall(wire);
+        close.send(()).map_err(io::Error::other)?;
+        end
+    });
+    let after = |event: Receiver<()>| {
+        let event = Mutex::new(event);
+        Server::start(move |_, wire| {
+            event.lock().unwrap().recv().map_err(io::Error::other)?;
+            respond(wire, "200 OK", b"ok")
+        })
+    };
+    let (first, last) = (after(arrived), after(closed));
+    let read = |server: &Server| Ask::read("GET", &server.uri("/"));
+    let doomed = if can.concurrent {
+        read(&silent)
+    } else {
+        read(&silent).hasty()
+    };
+    let replies = host(Script::at_once([doomed, read(&first)]).aborting_the_first(read(&last)));
+    assert_eq!(replies.len(), 2);
+    assert!(replies.iter().all(Result::is_ok));
 }
 
 /// No request is answered before the fourth has come.

@@ -87,7 +87,12 @@ fn tokio_keeps_the_contract_on_many_threads() {
         .build()
         .unwrap();
     let host = Tokio::new(kalends_tokio::Options::default()).unwrap();
-    cases::conformance(&|script| runtime.block_on(host.drive(script, pending())), TOKIO);
+    let drive = |script| {
+        let host = host.clone();
+        let run = runtime.spawn(async move { host.drive(script, pending()).await });
+        runtime.block_on(run).unwrap()
+    };
+    cases::conformance(&drive, TOKIO);
 }
 
 #[test]

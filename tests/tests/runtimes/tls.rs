@@ -27,7 +27,11 @@ struct Authority {
 impl Authority {
     fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("authority-{}.pem", COUNT.fetch_add(1, Ordering::SeqCst));
+        let name = format!(
+            "authority-{}-{}.pem",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::SeqCst)
+        );
         let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -52,6 +56,12 @@ impl Authority {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key.into())
             .unwrap()
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.file));
     }
 }
 

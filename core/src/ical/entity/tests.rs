@@ -1,4 +1,3 @@
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -13,7 +12,7 @@ fn calendar(inside: &str) -> Entity {
     Entity::read(format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n{inside}END:VCALENDAR\r\n").into())
 }
 
-fn event(lines: &str) -> String {
+pub(super) fn event(lines: &str) -> String {
     format!("BEGIN:VEVENT\r\nUID:1\r\n{STAMP}{lines}END:VEVENT\r\n")
 }
 
@@ -21,7 +20,7 @@ fn todo(lines: &str) -> String {
     event(lines).replace("VEVENT", "VTODO")
 }
 
-fn projection(entity: &Entity) -> Value {
+pub(super) fn projection(entity: &Entity) -> Value {
     serde_json::to_value(entity.projection()).expect("serializes")
 }
 
@@ -29,7 +28,7 @@ fn codes(entity: &Entity) -> Vec<&'static str> {
     entity.diagnostics().iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-fn year(entity: &Entity) -> Result<Vec<super::super::expand::Instance>, Unevaluable> {
+pub(super) fn year(entity: &Entity) -> Result<Vec<super::super::expand::Instance>, Unevaluable> {
     let window = Window {
         from: 1_767_225_600,
         to: 1_798_761_600,
@@ -120,6 +119,11 @@ fn what_is_not_one_event_or_to_do_is_opaque_with_a_reason() {
     }
     let opaque = calendar(&(good + &todo("")));
     assert_eq!((opaque.kind(), opaque.uid()), (None, Some("1")));
+    let alike = projection(&calendar(
+        "BEGIN:X-A/b\r\nN:1\r\nEND:X-A/b\r\nBEGIN:x-a/B\r\nN:2\r\nEND:x-a/B\r\n",
+    ));
+    let path = &alike["properties"][3]["componentPath"];
+    assert_eq!(path[1], json!({"name": "X-A-B", "occurrence": 1}));
     let properties = &projection(&opaque)["properties"];
     assert_eq!(properties.as_array().map(Vec::len), Some(7));
     assert_eq!(
@@ -322,6 +326,75 @@ fn overrides_without_their_master_stay_readable() {
     );
 }
 
+#[test]
+fn an_override_for_the_future_shows_each_occurrence_at_its_own_time() {
+    // RFC 5545, 3.2.13: the shift of one hour and the new length hold for the later ones too.
+    let master = event("DTSTART:20260504T080000Z\r\nDURATION:PT60M\r\nSUMMARY:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\n");
+    let future = event(
+        "RECURRENCE-ID;RANGE=THISANDFUTURE:20260505T080000Z\r\nDTSTART:20260505T090000Z\r\nDTEND:20260505T093000Z\r\nSUMMARY:b\r\n",
+    );
+    let entity = calendar(&(master + &future));
+    let found = year(&entity).expect("evaluable");
+    let shown: Vec<_> = found
+        .iter()
+        .map(|instance| entity.occurrence_fields(instance))
+        .collect();
+    let start = |at: usize| serde_json::to_value(&shown[at].start).expect("serializes")["value"].clone();
+    assert_eq!(
+        [start(0), start(1), start(2)],
+        ["2026-05-04T08:00:00Z", "2026-05-05T09:00:00Z", "2026-05-06T09:00:00Z"]
+    );
+    assert_eq!(
+        shown.iter().map(|fields| fields.summary.as_deref()).collect::<Vec<_>>(),
+        [Some("a"), Some("b"), Some("b")]
+    );
+    assert_eq!(
+        (shown[0].duration.as_deref(), shown[0].end.as_ref()),
+        (Some("PT60M"), None)
+    );
+    assert_eq!(
+        (shown[2].duration.as_deref(), shown[2].end.as_ref()),
+        (None, found[2].end.as_ref())
+    );
+}
+
+#[test]
+fn an_override_with_a_start_takes_no_length_from_the_master() {
+    // RFC 5545, 3.6.1: a component with DTSTART alone ends where it starts.
+    let master = event("DTSTART:20260504T080000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2\r\n");
+    for (lines, seconds) in [
+        ("DTSTART:20260505T090000Z\r\n", 0),
+        ("SUMMARY:b\r\n", 3_600),
+        ("DURATION:PT5M\r\n", 300),
+    ] {
+        let entity = calendar(&(master.clone() + &event(&format!("RECURRENCE-ID:20260505T080000Z\r\n{lines}"))));
+        let found = year(&entity).expect("evaluable");
+        assert_eq!(
+            (found[0].to - found[0].from, found[1].to - found[1].from),
+            (3_600, seconds),
+            "{lines}"
+        );
+    }
+}
+
+#[test]
+fn an_override_of_the_other_type_is_told() {
+    let master = event("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY;COUNT=3\r\n");
+    let entity = calendar(&(master + &event("RECURRENCE-ID;VALUE=DATE:20260505\r\nDTSTART:20260505T100000Z\r\n")));
+    assert_eq!(
+        (entity.opaque(), codes(&entity)),
+        (None, vec!["recurrence_identity_family_mismatch"])
+    );
+    let found = year(&entity).expect("evaluable");
+    assert_eq!(
+        found
+            .iter()
+            .map(|instance| instance.component.is_some())
+            .collect::<Vec<_>>(),
+        [false, true, false]
+    );
+}
+
 /// Inputs that make careless readers quadratic: they end at once, or the suite hangs.
 #[test]
 fn hostile_shapes_cost_what_they_weigh() {
@@ -356,80 +429,5 @@ fn hostile_shapes_cost_what_they_weigh() {
         let _ = entity.diagnostics();
         let _ = serde_json::to_vec(&entity.projection()).expect("serializes");
         let _ = year(&entity);
-    }
-}
-
-/// Does everything that can be done with a resource.
-fn exercise(octets: Vec<u8>) -> Result<(), TestCaseError> {
-    let entity = Entity::read(octets.clone().into());
-    prop_assert_eq!(&entity.document().bytes()[..], &octets[..]);
-    let shown = projection(&entity);
-    prop_assert_eq!(shown["kind"] == "opaque", entity.opaque().is_some());
-    let error = entity
-        .diagnostics()
-        .iter()
-        .any(|diagnostic| diagnostic.severity == crate::outcome::Severity::Error);
-    prop_assert_eq!(error, entity.opaque().is_some());
-    serde_json::to_vec(&entity.calendar_properties()).expect("serializes");
-    let _ = (entity.completion(None), entity.searchable(None), entity.is_recurring());
-    if let Ok(found) = year(&entity) {
-        for instance in found.iter().take(20) {
-            prop_assert!(instance.from <= instance.to);
-            serde_json::to_vec(&OccurrenceTiming::of(instance, &Zone::utc())).expect("serializes");
-            serde_json::to_vec(&entity.occurrence_fields(instance)).expect("serializes");
-        }
-    }
-    Ok(())
-}
-
-/// Calendars with most of what there is, to be cut and mixed.
-fn realistic() -> Vec<u8> {
-    let zone = "BEGIN:VTIMEZONE\r\nTZID:Here\r\nBEGIN:STANDARD\r\nDTSTART:19701025T030000\r\nRRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\r\n\
-                TZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
-    let series = event(
-        "DTSTART;TZID=Here:20260504T080000\r\nDTEND;TZID=Europe/Berlin:20260504T090000\r\nRRULE:FREQ=WEEKLY;BYDAY=MO,TH;UNTIL=20260901T000000Z\r\n\
-         EXDATE;TZID=Here:20260507T080000,20260511T080000\r\nRDATE;VALUE=PERIOD:20260510T100000Z/PT2H,20260512T100000Z/20260512T110000Z\r\n\
-         SUMMARY;LANGUAGE=de:Gr\u{fc}\u{df}e\\, alle\r\n zusammen\r\nGEO:1;2\r\nCATEGORIES:A,B\r\nSTATUS:CONFIRMED\r\nURL:https://example.com/\r\n\
-         BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\n",
-    );
-    let moved = event(
-        "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Here:20260514T080000\r\nDTSTART:20260515T080000Z\r\nDURATION:P1DT1H\r\n",
-    );
-    let text = format!(
-        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nX-WR-TIMEZONE:Europe/Berlin\r\n{zone}{series}{moved}END:VCALENDAR\r\n"
-    );
-    text.into_bytes()
-}
-
-proptest! {
-    #[test]
-    fn any_octets_are_an_entity(octets in prop::collection::vec(any::<u8>(), 0..300)) {
-        exercise(octets)?;
-    }
-
-    #[test]
-    fn a_damaged_calendar_is_an_entity(
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..12_usize, prop::collection::vec(any::<u8>(), 0..6)), 1..6),
-        todo in any::<bool>(),
-    ) {
-        let mut octets = realistic();
-        if todo {
-            octets = String::from_utf8(octets).expect("text").replace("VEVENT", "VTODO").replace("DTEND", "DUE").into_bytes();
-        }
-        for (place, length, new) in edits {
-            let at = place.index(octets.len());
-            let end = (at + length).min(octets.len());
-            octets.splice(at..end, new);
-        }
-        exercise(octets)?;
-    }
-
-    #[test]
-    fn mixed_lines_are_an_entity(places in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
-        let whole = realistic();
-        let lines: Vec<&[u8]> = whole.split_inclusive(|octet| *octet == b'\n').collect();
-        let inside: Vec<&[u8]> = places.iter().map(|place| lines[place.index(lines.len())]).collect();
-        let start = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID=Here:20260504T080000\r\n";
-        exercise([&start[..], &inside.concat(), b"END:VEVENT\r\nEND:VCALENDAR\r\n"].concat())?;
     }
 }

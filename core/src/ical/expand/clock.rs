@@ -50,7 +50,7 @@ impl<'a> Clock<'a> {
         if let Temporal::Utc(time) = value {
             return Ok(civil_second(*time));
         }
-        Ok(self.zone(value)?.resolve_local(value.civil()).second)
+        Ok(self.zone(value)?.resolve_clock(civil_second(value.civil())).second)
     }
 }
 
@@ -134,7 +134,7 @@ impl Form {
         if self.is_utc() {
             return (civil, true);
         }
-        let found = self.zone.resolve_local(date_time(civil));
+        let found = self.zone.resolve_clock(civil);
         (found.second, self.is_date() || found.kind != LocalKind::Gap)
     }
 }

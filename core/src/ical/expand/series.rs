@@ -3,8 +3,8 @@
 use super::clock::{Clock, Form};
 use super::collect::{Collector, Found, Future, Master, Name, Slot};
 use super::span::Measure;
-use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Unevaluable, Window};
-use crate::ical::recur::{DAY, Occurrences, Rule, RuleFault, Steps, Until, civil_second};
+use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Span, Unevaluable, Window};
+use crate::ical::recur::{DAY, Occurrences, Rule, RuleFault, Steps, StepsExhausted, Until, civil_second};
 use crate::ical::value::Temporal;
 
 /// The state of one call of [`super::occurrences`].
@@ -181,9 +181,12 @@ impl<'a> Expansion<'a> {
             // Local times in a fold stand for the earlier instant, so the local bound needs room.
             made = made.until(self.master.form.civil(until).saturating_add(DAY));
         }
-        // With COUNT, occurrences in gaps do not count: they have to be looked at.
+        let target = self.master.form.civil(reach.from);
         if rule.count().is_none() || !self.master.form.has_gaps() {
-            made.seek(self.master.form.civil(reach.from));
+            made.seek(target);
+        } else if let Some(missing) = self.missing(rule, reach.from)? {
+            made.uncount(missing);
+            made.seek(target);
         }
         while let Some(civil) = made.next(self.steps)? {
             let (instant, exists) = self.master.form.instant(civil);
@@ -191,12 +194,38 @@ impl<'a> Expansion<'a> {
                 break;
             }
             if !exists && civil != self.master.anchor {
-                made.uncount();
+                made.uncount(1);
             } else if instant >= reach.from {
                 self.offer(civil, instant)?;
             }
         }
         Ok(())
+    }
+
+    /// How many local times that a rule makes before an instant do not exist; `None` if only a walk can tell.
+    fn missing(&mut self, rule: &Rule, to: i64) -> Result<Option<u64>, StepsExhausted> {
+        let Master { form, anchor, .. } = &self.master;
+        // DTSTART itself may lie in a gap, and others after it in the same.
+        let Some(gaps) = form.zone.gaps(form.instant(*anchor).0 - 2 * DAY, to) else {
+            return Ok(None);
+        };
+        let mut made = Occurrences::new(rule, *anchor, false).without_count();
+        let mut missing = 0;
+        let mut next = Some(*anchor);
+        for (start, end) in gaps {
+            made.seek(start.max(anchor + 1));
+            // What was found behind the last gap is not found again.
+            if next.is_some_and(|next| next <= *anchor || next < start) {
+                next = made.next(self.steps)?;
+            }
+            while let Some(civil) = next
+                && civil < end
+            {
+                missing += 1;
+                next = made.next(self.steps)?;
+            }
+        }
+        Ok(Some(missing))
     }
 
     fn add_date(&mut self, date: &RecurrenceDate) -> Result<(), Unevaluable> {
@@ -209,6 +238,11 @@ impl<'a> Expansion<'a> {
             Temporal::Utc(_) | Temporal::Zoned(..) => Form::of(&date.start, &mut self.clock)?,
         };
         let measure = match &date.span {
+            // The end of a floating period is as local as its start.
+            Some(Span::Until(Temporal::Floating(end))) => {
+                let end = Span::Until(form.value(civil_second(*end)));
+                Measure::of(&end, &form.value(own_civil), &mut self.clock)?
+            }
             Some(span) => Measure::of(span, &form.value(own_civil), &mut self.clock)?,
             None => self.master.measure.clone(),
         };

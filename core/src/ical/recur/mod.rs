@@ -122,6 +122,16 @@ impl Rule {
         self.frequency < Frequency::Daily
     }
 
+    /// Whether the rule makes DTSTART itself, as RFC 5545, 3.8.5.3, asks for. `date`: DTSTART is a day.
+    ///
+    /// # Errors
+    /// [`StepsExhausted`].
+    pub fn makes(&self, start: DateTime, date: bool, steps: &mut Steps) -> Result<bool, StepsExhausted> {
+        let start = civil_second(start);
+        let mut made = Occurrences::new(self, start, date).until(start);
+        Ok(made.next(steps)? == Some(start))
+    }
+
     fn has_weekdays(&self) -> bool {
         self.weekdays != 0 || !self.numbered.is_empty()
     }

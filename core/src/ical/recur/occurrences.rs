@@ -2,12 +2,14 @@
 
 mod hours;
 
-use super::civil::{DAY, LAST_SECOND};
+use super::civil::{DAY, LAST_DAY, LAST_SECOND};
 use super::period::Anchor;
 use super::{Frequency, Rule, Steps, StepsExhausted};
 
 /// The most times that are laid out ahead within a period.
 const CHUNK: usize = 512;
+/// The most days of a daily rule that are looked at together. It begins with one, since a seek often wants no more.
+const DAYS_AHEAD: usize = 16;
 
 /// The local times of a rule in ascending order, without repeats, up to year 9999. No zone is applied.
 ///
@@ -26,6 +28,8 @@ pub struct Occurrences<'r> {
     hour: i64,
     /// The days of the current period, and what was laid out of them.
     days: Vec<i64>,
+    /// How many days of a daily rule are looked at together next.
+    ahead: usize,
     day_at: usize,
     time_at: usize,
     /// The day that passed the filters last, for faster rules.
@@ -39,7 +43,9 @@ pub struct Occurrences<'r> {
     /// Occurrences before this are counted, but not yielded.
     from: i64,
     until: i64,
+    /// What COUNT leaves.
     remaining: u64,
+    counted: bool,
     ended: bool,
 }
 
@@ -56,6 +62,7 @@ impl<'r> Occurrences<'r> {
             period: 0,
             hour: start.div_euclid(3_600),
             days: Vec::new(),
+            ahead: 1,
             day_at: 0,
             time_at: 0,
             admitted: i64::MIN,
@@ -66,6 +73,7 @@ impl<'r> Occurrences<'r> {
             from: i64::MIN,
             until: rule.until.map_or(LAST_SECOND, |until| until.civil().min(LAST_SECOND)),
             remaining: rule.count.map_or(u64::MAX, u64::from),
+            counted: rule.count.is_some(),
             ended: rule.never(),
         };
         if rule.needs_time() {
@@ -82,10 +90,18 @@ impl<'r> Occurrences<'r> {
         self
     }
 
-    /// Gives the last occurrence back to COUNT, because its local time does not exist (RFC 5545, 3.3.10).
-    pub fn uncount(&mut self) {
-        if self.rule.count.is_some() {
-            self.remaining += 1;
+    /// Leaves COUNT aside.
+    #[must_use]
+    pub fn without_count(mut self) -> Self {
+        (self.remaining, self.counted) = (u64::MAX, false);
+        self
+    }
+
+    /// Gives occurrences back to COUNT, because their local times do not exist (RFC 5545, 3.3.10). Those that
+    /// [`Self::seek`] is going to pass over have to be given back before.
+    pub fn uncount(&mut self, occurrences: u64) {
+        if self.counted {
+            self.remaining = self.remaining.saturating_add(occurrences);
         }
     }
 
@@ -98,7 +114,7 @@ impl<'r> Occurrences<'r> {
         if second <= self.last {
             return;
         }
-        if self.rule.count.is_none() {
+        if !self.counted {
             self.jump(second);
             self.last = second - 1;
             return;
@@ -150,6 +166,7 @@ impl<'r> Occurrences<'r> {
         self.at = 0;
         self.days.clear();
         self.day_at = 0;
+        self.ahead = 1;
         // The period or hour of the target may have been laid out before, so this may go back.
         if self.rule.needs_time() {
             self.hour = second.div_euclid(3_600);
@@ -173,6 +190,9 @@ impl<'r> Occurrences<'r> {
             }
             let period = self.period;
             self.period += 1;
+            if self.rule.frequency == Frequency::Daily && self.rule.positions.is_empty() {
+                self.add_days();
+            }
             self.day_at = self.days.len();
             if self.rule.positions.is_empty() {
                 let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
@@ -203,6 +223,20 @@ impl<'r> Occurrences<'r> {
             if !self.ready.is_empty() {
                 return Ok(true);
             }
+        }
+    }
+
+    /// In a daily rule, takes some of the next days along, up to one that the filters take away.
+    fn add_days(&mut self) {
+        let ahead = self.ahead;
+        self.ahead = DAYS_AHEAD.min(ahead * 2);
+        while (1..ahead).contains(&self.days.len()) {
+            let day = self.anchor.day + self.period * self.rule.interval;
+            if day > LAST_DAY || !self.rule.admits(day) {
+                return;
+            }
+            self.days.push(day);
+            self.period += 1;
         }
     }
 

@@ -1,7 +1,8 @@
 //! The days of one year, month, week or day of a rule, and the filters on days.
 
-use super::civil::{CYCLE, LAST_DAY, day_number, first_week, gcd, month_length, weekday, year_length, year_month_day};
+use super::civil::{CYCLE, LAST_DAY, first_week, gcd, weekday};
 use super::{Frequency, Rule, Skip};
+use crate::ical::gregorian::{date_of_day, day_number, month_length, year_length};
 
 /// What a rule takes from DTSTART.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Anchor {
 impl Anchor {
     pub(super) fn new(second: i64) -> Self {
         let day = second.div_euclid(super::DAY);
-        let (year, month, month_day) = year_month_day(day);
+        let (year, month, month_day) = date_of_day(day);
         Self {
             second,
             day,
@@ -31,7 +32,7 @@ impl Rule {
     /// The number of a period, counted from the one of DTSTART, at or before the one that holds a day. One less than
     /// that for years and months, since SKIP and weeks reach over their ends.
     pub(super) fn period_of(&self, anchor: &Anchor, day: i64) -> i64 {
-        let (year, month, _) = year_month_day(day);
+        let (year, month, _) = date_of_day(day);
         let period = match self.frequency {
             Frequency::Yearly => (year - anchor.year - 1).div_euclid(self.interval),
             Frequency::Monthly => ((year - anchor.year) * 12 + month - anchor.month - 1).div_euclid(self.interval),
@@ -250,19 +251,19 @@ impl Rule {
         if self.months == 0 {
             return self.weekday_of(day_number(year, 1, 1), year_length(year), day);
         }
-        let (year, month, _) = year_month_day(day);
+        let (year, month, _) = date_of_day(day);
         self.weekday_of(day_number(year, month, 1), month_length(year, month), day)
     }
 
     fn month_fits(&self, day: i64) -> bool {
-        self.months == 0 || self.months >> year_month_day(day).1 & 1 == 1
+        self.months == 0 || self.months >> date_of_day(day).1 & 1 == 1
     }
 
     fn month_day_fits(&self, day: i64) -> bool {
         if self.month_days.is_empty() {
             return true;
         }
-        let (year, month, number) = year_month_day(day);
+        let (year, month, number) = date_of_day(day);
         let from_end = number - 1 - month_length(year, month);
         self.month_days
             .iter()
@@ -273,7 +274,7 @@ impl Rule {
         if self.year_days.is_empty() {
             return true;
         }
-        let year = year_month_day(day).0;
+        let year = date_of_day(day).0;
         let number = day - day_number(year, 1, 1) + 1;
         let from_end = number - 1 - year_length(year);
         self.year_days
@@ -294,7 +295,7 @@ impl Rule {
         if self.month_fits(day) {
             return None;
         }
-        let (year, month, _) = year_month_day(day);
+        let (year, month, _) = date_of_day(day);
         let ahead = (1..12).find(|ahead| self.months >> ((month - 1 + ahead) % 12 + 1) & 1 == 1)?;
         let month = year * 12 + month - 1 + ahead;
         Some(day_number(month.div_euclid(12), month.rem_euclid(12) + 1, 1))

@@ -67,6 +67,18 @@ impl Almanac {
         (latest < end).then(|| self.onsets[position - 1].to)
     }
 
+    /// The local times that the clock skips at the onsets after one instant and up to another: half-open ranges of
+    /// seconds since 1970-01-01 00:00 of the local clock. `None` beyond the years of the almanac.
+    pub(super) fn gaps(&self, after: i64, to: i64) -> Option<impl Iterator<Item = (i64, i64)>> {
+        let (first, last) = (self.position(after)?, self.position(to)?);
+        let onsets = self.onsets.get(first - 1..last)?;
+        let gaps = onsets.windows(2).map(|pair| {
+            let (before, onset) = (i64::from(pair[0].to), pair[1]);
+            (onset.second + before, onset.second + i64::from(onset.to))
+        });
+        Some(gaps.filter(|(start, end)| start < end))
+    }
+
     /// The instants of the onsets.
     #[cfg(test)]
     pub(super) fn onsets(&self) -> impl Iterator<Item = i64> {

@@ -1,0 +1,65 @@
+// One conversation of an official MCP client for TypeScript with a stdio server. As client.py:
+//   node client.mjs sdk|legacy|auto FOLDER <plan >record        FOLDER holds node_modules
+// `sdk` is the 1.x line (@modelcontextprotocol/sdk), the others are modes of the 2.x line (@modelcontextprotocol/client).
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { resolve } from "node:path";
+
+const [mode, folder] = process.argv.slice(2);
+const load = createRequire(resolve(folder, "package.json"));
+const { command, env, steps } = JSON.parse(readFileSync(0, "utf8"));
+const name = { name: "kalends-live", version: "1" };
+const inherited = Object.fromEntries(["PATH", "HOME"].flatMap((k) => (process.env[k] ? [[k, process.env[k]]] : [])));
+const server = { command: command[0], args: command.slice(1), env: { ...inherited, ...env } };
+
+function read(result) {
+  const text = result.content.filter((c) => c.type === "text").map((c) => c.text).join("");
+  const content = result.structuredContent;
+  return { error: result.isError === true, content, mirrored: isDeepStrictEqual(JSON.parse(text), content) };
+}
+
+async function step(client, s) {
+  if (s.get) return (await fetch(s.get)).json();
+  if (s.tools) return (await client.listTools()).tools;
+  const out = read(await client.callTool({ name: s.tool, arguments: s.args }));
+  while (s.all && !out.error && out.content.pagination.nextCursor) {
+    const args = { cursor: out.content.pagination.nextCursor, pageSize: s.args.pageSize };
+    const page = read(await client.callTool({ name: s.tool, arguments: args }));
+    out.error = page.error;
+    out.mirrored &&= page.mirrored;
+    if (page.error) out.content = page.content;
+    else {
+      out.content.items.push(...page.content.items);
+      out.content.pagination = page.content.pagination;
+    }
+  }
+  return out;
+}
+
+const record = { steps: [] };
+try {
+  let client, transport;
+  if (mode === "sdk") {
+    const { Client } = load("@modelcontextprotocol/sdk/client/index.js");
+    const { StdioClientTransport } = load("@modelcontextprotocol/sdk/client/stdio.js");
+    client = new Client(name, { capabilities: {} });
+    transport = new StdioClientTransport(server);
+    const said = transport.setProtocolVersion?.bind(transport);
+    transport.setProtocolVersion = (version) => { record.revision = version; said?.(version); };
+  } else {
+    const { Client } = load("@modelcontextprotocol/client");
+    const { StdioClientTransport } = load("@modelcontextprotocol/client/stdio");
+    client = new Client(name, { capabilities: {}, versionNegotiation: { mode } });
+    transport = new StdioClientTransport(server);
+  }
+  await client.connect(transport);
+  record.revision ??= client.getNegotiatedProtocolVersion?.();
+  record.server = client.getServerVersion()?.name;
+  record.instructions = client.getInstructions();
+  for (const s of steps) record.steps.push(await step(client, s));
+  await client.close();
+} catch (e) {
+  record.exception = e.stack ?? String(e);
+}
+process.stdout.write(JSON.stringify(record));

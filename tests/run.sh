@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# All tests: Rust, then the live suite (Kalends against real CalDAV servers, through real MCP clients).
+#   usage: tests/run.sh [--no-live | --live]
+#   --no-live   Rust tests only
+#   --live      also what needs Debian packages, as root (CI=true means the same)
+# Needs cargo, Python 3.11 and Node 20 (without Node its clients are skipped). Everything is installed below target/.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+live=1 system=
+[ "${CI:-}" = true ] && system=1
+for argument in "$@"; do
+  case $argument in
+    --no-live) live= ;;
+    --live) system=1 ;;
+    *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
+  esac
+done
+export PYTHONDONTWRITEBYTECODE=1
+. tests/servers/common.sh
+target=${CARGO_TARGET_DIR:-$PWD/target}
+root=$target/live
+step() { # step NAME COMMAND...: runs it and tells how long it took
+  local name=$1 began=$SECONDS
+  shift
+  echo "== $name"
+  "$@"
+  echo "== $name: $((SECONDS - began)) s"
+}
+skip() { echo "skipped: $*"; }
+
+rust_tests() {
+  if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --workspace --locked
+    cargo test --workspace --locked --doc --quiet
+  else
+    cargo test --workspace --locked --quiet
+  fi
+}
+step "Rust tests" rust_tests
+
+# The same features as above, so that nothing is built twice. Prints NAME=PATH of each agenda example to target/live/agendas.
+build() {
+  mkdir -p "$root"
+  cargo build --workspace --locked --bins --examples --message-format=json-render-diagnostics >"$root/build.json"
+  python3 - "$root/build.json" >"$root/agendas" <<'EOF'
+import json, os, sys
+seen = {}
+for line in open(sys.argv[1]):
+    m = json.loads(line)
+    if m.get("reason") == "compiler-artifact" and m.get("executable") and m["target"]["src_path"].endswith("/examples/agenda.rs"):
+        path = m["executable"]
+        if path in seen.values():
+            sys.exit(f"two examples are built to {path}: give them different names in Cargo.toml")
+        seen[os.path.basename(os.path.dirname(os.path.dirname(m["target"]["src_path"])))] = path
+for name, path in seen.items():
+    print(f"{name}={path}")
+EOF
+}
+step "build" build
+
+demo() {
+  local out
+  out=$("$target/debug/kalends" demo)
+  grep -q mcpServers <<<"$out" && grep -Eq '(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day' <<<"$out" || { echo "$out"; echo "the demo prints no agenda" >&2; return 1; }
+}
+step "demo" demo
+
+if [ -z "$live" ]; then
+  skip "the live suite (--no-live)"
+  exit 0
+fi
+if [ -z "$system" ]; then
+  skip "servers from Debian packages (CI=true or --live installs them)"
+else
+  skip "servers from Debian packages: no suite uses them"
+fi
+clients="mcp 1.6.0,mcp 1.9.4,mcp 1.16.0,mcp 1.30.0,mcp 2.3.0 legacy,mcp 2.3.0 auto"
+install() {
+  venv "$root/py" python-dateutil==2.9.0.post0 tzdata jsonschema==4.25.1
+  for v in 1.6.0 1.9.4 1.16.0; do venv "$root/py-$v" mcp==$v pydantic==2.11.7; done # newer pydantic breaks them
+  for v in 1.30.0 2.3.0; do venv "$root/py-$v" mcp==$v; done
+  if ! node -e 'process.exit(process.versions.node.split(".")[0] < 20)' 2>/dev/null; then
+    [ "${CI:-}" != true ] || { echo "Node 20 is missing" >&2; return 1; }
+    skip "MCP clients for TypeScript: no Node 20"
+    return
+  fi
+  [ -e "$root/ts/.done" ] ||
+    { npm install --prefix "$root/ts" --no-audit --no-fund --loglevel error @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0 && touch "$root/ts/.done"; }
+  clients+=",sdk 1.32.2,client 2.4.0 legacy,client 2.4.0 auto"
+}
+step "install clients" install
+agendas=()
+while read -r agenda; do agendas+=(--agenda "$agenda"); done <"$root/agendas"
+[ ${#agendas[@]} -gt 0 ] || skip "the example programs: there is no examples/agenda.rs"
+step "live suite" "$root/py/bin/python" tests/live/live.py --kalends "$target/debug/kalends" --root "$root" --clients "$clients" "${agendas[@]}"
