@@ -47,11 +47,11 @@ impl Fault {
                 FailureKind::Untrusted => unavailable(
                     "No trusted TLS connection to the CalDAV server. Check its certificate; name a private CA with CALDAV_CA_FILE.",
                 ),
-                FailureKind::TimedOut => unavailable("The CalDAV server did not answer in time."),
+                FailureKind::TimedOut => unavailable("The CalDAV server did not answer in time. Try again later."),
                 // A body has no limit but one in bytes, whose fault is `TooLarge`.
-                FailureKind::Broken | FailureKind::TooLarge => {
-                    unavailable("The connection to the CalDAV server broke before a full answer came.")
-                }
+                FailureKind::Broken | FailureKind::TooLarge => unavailable(
+                    "The connection to the CalDAV server broke before a full answer came. Try again; if it stays so, check scheme (https or http) and port of CALDAV_URL.",
+                ),
                 FailureKind::Canceled => unavailable("The call was canceled."),
             },
             // The reading stops with the first byte too many.
@@ -99,12 +99,12 @@ impl Fault {
 pub fn refused(status: StatusCode) -> Box<Error> {
     let error = |code, message: String| Error::new(code, Phase::Execution, message);
     match status.as_u16() {
-        401 => error(Code::UpstreamUnauthorized, "The CalDAV server refused the credentials (401). Check CALDAV_USERNAME and CALDAV_PASSWORD; many providers want an app password.".into()),
-        403 => error(Code::UpstreamForbidden, "The CalDAV server refused access (403).".into()),
+        401 => error(Code::UpstreamUnauthorized, "The CalDAV server refused the credentials (401). Check CALDAV_USERNAME and CALDAV_PASSWORD, or the token that is in it; many providers want an app password.".into()),
+        403 => error(Code::UpstreamForbidden, "The CalDAV server refused access (403). Check that this user may read there.".into()),
         404 | 410 => error(Code::NotFound, format!("There is nothing at that place ({status}).")),
         429 => Fault::RateLimited(None).error(),
         507 => error(Code::LimitExhausted, "The CalDAV server says that its answer would be too large (507).".into()),
-        500..=599 if status.as_u16() != 501 => error(Code::UpstreamUnavailable, format!("The CalDAV server failed ({status}).")),
-        _ => error(Code::UpstreamProtocolError, format!("The CalDAV server answered {status} where CalDAV expects something else. Check that CALDAV_URL is a CalDAV server.")),
+        500..=599 if status.as_u16() != 501 => error(Code::UpstreamUnavailable, format!("The CalDAV server failed ({status}). Try again later.")),
+        _ => error(Code::UpstreamProtocolError, format!("The CalDAV server answered {status} where CalDAV expects something else.")),
     }
 }

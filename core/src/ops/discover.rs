@@ -143,12 +143,16 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
 /// What to do where there is no CalDAV.
 const CHECK_URL: &str = "Check that CALDAV_URL is the CalDAV address that the provider gives.";
 
-/// Nothing at the configured URL means that it is the wrong one.
-fn no_service(error: Box<Error>) -> Box<Error> {
-    match error.code {
-        Code::NotFound => protocol(format!("There is no CalDAV service at CALDAV_URL. {CHECK_URL}")),
-        _ => error,
+/// The error of a place that is no CalDAV server, with what helps. Nothing at the configured URL means that it is the
+/// wrong one.
+fn no_service(mut error: Box<Error>) -> Box<Error> {
+    if error.code == Code::NotFound {
+        return protocol(format!("There is no CalDAV service at CALDAV_URL. {CHECK_URL}"));
     }
+    if !error.message.contains("CALDAV_URL") {
+        error.message = format!("{} {CHECK_URL}", error.message).into();
+    }
+    error
 }
 
 /// What would be the same at another place of the same server, or must not be tried again.
