@@ -15,9 +15,9 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use kalends_core::dav::error_body;
-use kalends_core::dav::multistatus;
 use kalends_core::dav::xml::Limits;
+use kalends_core::dav::{descriptor, error_body, multistatus};
+use kalends_core::href::Href;
 use kalends_core::ical::document::Document;
 use kalends_core::ical::entity::Entity;
 use kalends_core::ical::expand::Window;
@@ -63,7 +63,8 @@ pub fn ical_document(data: &[u8]) {
         }
     }
     let entity = Entity::read(bytes);
-    let _ = (entity.diagnostics(), entity.projection(), entity.calendar_properties());
+    let text = serde_json::to_vec(&(entity.diagnostics(), entity.projection(), entity.calendar_properties()));
+    assert!(text.is_ok(), "everything can be shown");
     if let Ok(instances) = entity.occurrences(&Zone::utc(), WINDOW, &mut Steps::new(100_000)) {
         for instance in instances {
             assert!(instance.from < WINDOW.to && instance.to >= WINDOW.from, "{instance:?}");
@@ -72,18 +73,26 @@ pub fn ical_document(data: &[u8]) {
     }
 }
 
-/// Reads a multistatus, once to its end and once stopped at the first member, and an error body.
+/// Reads a multistatus, once to its end with a description of each member and once stopped at the first, and an
+/// error body.
 ///
 /// # Panics
-/// If more members come than the limits allow.
+/// If more members come than the limits allow, or a Calendar is described by an href that is none.
 pub fn multistatus(data: &[u8]) {
     let limits = Limits {
         responses: 1000,
         ..Limits::default()
     };
+    let home = Href::parse("https://dav.example/home/").expect("an absolute URL");
     let mut members = 0;
-    let _ = multistatus::read(207, Some("application/xml"), data, &limits, &mut |_| {
+    let _ = multistatus::read(207, Some("application/xml"), data, &limits, &mut |member| {
         members += 1;
+        if let Some(href) = home.resolve(&member.href) {
+            let scheduling = descriptor::scheduling_keys(&member.props, &home);
+            let _ = descriptor::kind(&member.props, &href, &scheduling);
+            let calendar = descriptor::describe(&member.props, &href);
+            assert!(Href::parse(&calendar.calendar.href).is_ok(), "{calendar:?}");
+        }
         ControlFlow::Continue(())
     });
     assert!(members <= limits.responses);

@@ -7,12 +7,14 @@ use http::header::AUTHORIZATION;
 use http::{Response, StatusCode};
 use kalends_core::account::credential::Credential;
 use kalends_core::account::secret::Secret;
+use kalends_core::account::trust::RedirectHost;
 use kalends_core::account::{Account, Settings};
 use kalends_core::env::Env;
 use kalends_core::href::Href;
 use kalends_core::machine::{BodyLimit, Exchange, Failure, FailureKind, Machine, Moment, Mutation, Reply, Sent};
 use kalends_core::operation::Operation;
 use kalends_core::time::Utc;
+use kalends_local::Local;
 use kalends_tests::host::{World, concurrent, sequential};
 
 /// Between the answers of a script.
@@ -21,7 +23,9 @@ const SEPARATOR: &[u8] = b"\n%%\n";
 const MAX_REQUESTS: usize = 2000;
 /// How long a read may take in simulated time: its budget, and a moment to notice.
 const MAX_TIME: Duration = Duration::from_secs(31);
-const ORIGIN: &str = "https://dav.example";
+const HOME: &str = "https://dav.example/";
+/// A host that the user allowed.
+const ALLOWED: &str = "p1.dav.example";
 
 /// Starts an operation on a server that answers by the script, once with one exchange at a time and once with all.
 ///
@@ -33,8 +37,10 @@ pub fn play<O: Operation + Clone>(operation: O, script: &[u8]) {
             username: "ana".into(),
             password: Secret::new("secret"),
         };
-        let url = Href::parse(&format!("{ORIGIN}/")).expect("an absolute URL");
-        let account = Account::new(Settings::new(url, credential)).expect("plain credentials");
+        let url = Href::parse(HOME).expect("an absolute URL");
+        let mut settings = Settings::new(url, credential);
+        settings.redirect_hosts.extend(RedirectHost::parse(ALLOWED));
+        let account = Account::new(settings).expect("plain credentials");
         let env = Env {
             now: Moment::ZERO,
             utc: Utc(1_795_996_800_000),
@@ -73,12 +79,14 @@ impl<M: Machine> Machine for Reading<M> {
 }
 
 /// Answers in the order of the script: `STATUS [name: value ...]` in a line, then the body. `no` and `maybe` in
-/// place of a status are failures, as is what comes after the end; `slow` lets the deadline pass.
+/// place of a status are failures, as is what comes after the end; `slow` lets the deadline pass. `honest` is what
+/// a real server answers, in whose body every three octets of the script's body change one: place and value.
 ///
 /// It holds the client to its promises: no request outside the account's origin, bounded requests and time.
 #[derive(Debug)]
 pub struct Server<'a> {
     script: Vec<&'a [u8]>,
+    honest: Local,
     now: Moment,
     requests: usize,
 }
@@ -93,11 +101,31 @@ impl<'a> Server<'a> {
         }
         answers.push(rest);
         answers.reverse();
+        let honest = Local::memory()
+            .with_calendar("work", "Work")
+            .put("work/day.ics", &include_bytes!("../corpus/ical_document/day.ics")[..])
+            .put(
+                "work/series.ics",
+                &include_bytes!("../corpus/ical_document/series.ics")[..],
+            );
         Self {
             script: answers,
+            honest,
             now: Moment::ZERO,
             requests: 0,
         }
+    }
+
+    fn honest(&self, exchange: &Exchange, changes: &[u8]) -> Response<Bytes> {
+        let (head, body) = self.honest.answer(exchange.request.clone()).into_parts();
+        let mut body = body.to_vec();
+        for change in changes.chunks_exact(3) {
+            let place = usize::from(u16::from_be_bytes([change[0], change[1]]));
+            if let Some(octet) = body.get_mut(place) {
+                *octet = change[2];
+            }
+        }
+        Response::from_parts(head, body.into())
     }
 }
 
@@ -115,7 +143,12 @@ impl World for Server<'_> {
         self.requests += 1;
         assert!(self.requests <= MAX_REQUESTS, "requests without an end");
         let href = Href::from_uri(exchange.request.uri()).expect("an absolute URL");
-        assert!(href.as_str().starts_with(ORIGIN), "asks an untrusted origin");
+        let origin = href.origin();
+        let trusted = [HOME.to_owned(), format!("https://{ALLOWED}/")];
+        assert!(
+            trusted.contains(&format!("{origin}/")),
+            "asks {origin}, which nobody allowed"
+        );
         assert!(exchange.request.headers().contains_key(AUTHORIZATION));
         let fail = |sent, kind| Err(Failure { sent, kind });
         let Some(answer) = self.script.pop() else {
@@ -134,6 +167,7 @@ impl World for Server<'_> {
                 self.advance(exchange.deadline);
                 return fail(Sent::Maybe, FailureKind::TimedOut);
             }
+            "honest" => return Ok(self.honest(exchange, body)),
             _ => {}
         }
         let status = status.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
