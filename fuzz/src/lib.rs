@@ -3,29 +3,53 @@
 //! `fuzz_targets/` wraps them for libFuzzer, `tests/replay.rs` runs them over the committed corpus on stable:
 //!
 //! ```text
-//! cargo +nightly fuzz run --features libfuzzer ical_document           (from the workspace's root)
-//! cargo fuzz run --features libfuzzer --sanitizer none ical_document   (without a nightly toolchain)
-//! cargo test -p kalends-fuzz                                           (replay)
+//! mkdir -p target/corpus/ical_document        (findings go into the first folder, seeds come from all)
+//! cargo +nightly fuzz run --features libfuzzer ical_document target/corpus/ical_document fuzz/corpus/ical_document
+//! cargo fuzz run --features libfuzzer --sanitizer none ical_document ...   (without a nightly toolchain)
+//! cargo test -p kalends-fuzz                                               (replay)
 //! ```
+
+pub mod script;
 
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use kalends_core::dav::error_body;
-use kalends_core::dav::multistatus;
+use jiff::Timestamp;
 use kalends_core::dav::xml::Limits;
+use kalends_core::dav::{descriptor, error_body, multistatus};
+use kalends_core::href::Href;
 use kalends_core::ical::document::Document;
+use kalends_core::ical::entity::Entity;
+use kalends_core::ical::expand::Window;
+use kalends_core::ical::recur::Steps;
+use kalends_core::ical::zone::Zone;
+use kalends_core::ops::list_calendars::ListCalendars;
+use kalends_core::ops::query_occurrences::QueryOccurrences;
+use kalends_core::ops::scope::Scope;
+use kalends_core::query::text_filter::TextFilter;
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 2] = [("ical_document", ical_document), ("multistatus", multistatus)];
+pub const TARGETS: [(&str, Target); 5] = [
+    ("ical_document", ical_document),
+    ("multistatus", multistatus),
+    ("flow_discovery", flow_discovery),
+    ("flow_scan", flow_scan),
+    ("mcp_line", mcp_line),
+];
 
-/// Finds content lines and components.
+/// 2026-11-01 to 2027-02-01, which holds changes of the clock in both directions.
+const WINDOW: Window = Window {
+    from: 1_793_491_200,
+    to: 1_801_440_000,
+};
+
+/// Reads a Calendar Object Resource down to its occurrences.
 ///
 /// # Panics
-/// If what is found does not lie in the document.
+/// If content lines do not lie in the document, or an occurrence lies outside the window.
 pub fn ical_document(data: &[u8]) {
     let bytes = Bytes::copy_from_slice(data);
     let Ok(document) = Document::parse(bytes.clone()) else {
@@ -38,23 +62,69 @@ pub fn ical_document(data: &[u8]) {
             let _ = (property.name(), property.value(), property.parameters());
         }
     }
+    let entity = Entity::read(bytes);
+    let text = serde_json::to_vec(&(entity.diagnostics(), entity.projection(), entity.calendar_properties()));
+    assert!(text.is_ok(), "everything can be shown");
+    if let Ok(instances) = entity.occurrences(&Zone::utc(), WINDOW, &mut Steps::new(100_000)) {
+        for instance in instances {
+            assert!(instance.from < WINDOW.to && instance.to >= WINDOW.from, "{instance:?}");
+            let _ = entity.occurrence_fields(&instance);
+        }
+    }
 }
 
-/// Reads a multistatus, once to its end and once stopped at the first member, and an error body.
+/// Reads a multistatus, once to its end with a description of each member and once stopped at the first, and an
+/// error body.
 ///
 /// # Panics
-/// If more members come than the limits allow.
+/// If more members come than the limits allow, or a Calendar is described by an href that is none.
 pub fn multistatus(data: &[u8]) {
     let limits = Limits {
         responses: 1000,
         ..Limits::default()
     };
+    let home = Href::parse("https://dav.example/home/").expect("an absolute URL");
     let mut members = 0;
-    let _ = multistatus::read(207, Some("application/xml"), data, &limits, &mut |_| {
+    let _ = multistatus::read(207, Some("application/xml"), data, &limits, &mut |member| {
         members += 1;
+        if let Some(href) = home.resolve(&member.href) {
+            let scheduling = descriptor::scheduling_keys(&member.props, &home);
+            let _ = descriptor::kind(&member.props, &href, &scheduling);
+            let calendar = descriptor::describe(&member.props, &href);
+            assert!(Href::parse(&calendar.calendar.href).is_ok(), "{calendar:?}");
+        }
         ControlFlow::Continue(())
     });
     assert!(members <= limits.responses);
     let _ = multistatus::read(207, None, data, &limits, &mut |_| ControlFlow::Break(()));
     let _ = error_body::read(Some("text/xml"), data);
+}
+
+/// Discovers Calendars on a server that answers as scripted.
+///
+/// # Panics
+/// If a promise of [`script::Server`] is broken.
+pub fn flow_discovery(data: &[u8]) {
+    script::play(ListCalendars, data);
+}
+
+/// Asks for a window of all Calendars on a server that answers as scripted.
+///
+/// # Panics
+/// If a promise of [`script::Server`] is broken.
+pub fn flow_scan(data: &[u8]) {
+    let second = |second| Timestamp::from_second(second).expect("in range");
+    let ask = QueryOccurrences {
+        scope: Scope::All,
+        from: second(WINDOW.from),
+        to: second(WINDOW.to),
+        evaluation: Zone::utc(),
+        filter: TextFilter::default(),
+    };
+    script::play(ask, data);
+}
+
+/// Judges one line of MCP input.
+pub fn mcp_line(data: &[u8]) {
+    kalends_mcp::judge_line(data);
 }

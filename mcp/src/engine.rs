@@ -16,7 +16,7 @@ use kalends_tokio::{Options, Tokio};
 #[derive(Debug)]
 pub(crate) enum Engine {
     /// Over the network.
-    Network(Tokio),
+    Network(Box<Tokio>),
     /// A folder.
     Folder(Arc<Local>),
 }
@@ -40,7 +40,7 @@ impl Engine {
                 .map_err(open);
         }
         Tokio::new(options)
-            .map(Self::Network)
+            .map(|tokio| Self::Network(Box::new(tokio)))
             .map_err(|error| ("CALDAV_CA_FILE", format!("or a proxy variable: {error}")))
     }
 

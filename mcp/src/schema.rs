@@ -104,6 +104,7 @@ impl Check {
         for (member, value) in members {
             self.below(member, |check| match known.get(member) {
                 Some(schema) => check.value(schema, value),
+                None if schema["additionalProperties"] != false => {}
                 None => {
                     let known: Vec<&str> = known.keys().map(String::as_str).collect();
                     let known = if known.is_empty() {

@@ -248,9 +248,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Pipes<
     }
 
     fn reject(&mut self, id: Option<Value>, code: Refusal, text: String) {
-        let id = id.and_then(|id| match id {
-            Value::String(text) => Some(RequestId::String(text.into())),
-            other => other.as_i64().map(RequestId::Number),
+        let id = id.and_then(|id| match id.as_str() {
+            Some(text) => Some(RequestId::String(text.into())),
+            None => id.as_i64().map(RequestId::Number),
         });
         let error = ErrorData::new(ErrorCode(code as i32), text, None);
         let write = self.write(&JsonRpcMessage::error(error, id));

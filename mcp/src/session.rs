@@ -62,6 +62,16 @@ impl Answer {
         }
     }
 
+    /// The same, unless it is not of the shape that the tool advertises: then it does not leave.
+    fn guarded(self, spec: &ToolSpec) -> Self {
+        let fits = |value| schema::check(&spec.output, value).is_empty();
+        if self.structured.as_ref().is_none_or(fits) {
+            self
+        } else {
+            Self::broken()
+        }
+    }
+
     fn new(outcome: Outcome<Value>) -> Self {
         match outcome {
             Ok(value) => {
@@ -141,7 +151,8 @@ impl Session {
 
     /// Answers one call.
     pub(crate) async fn answer(self: Arc<Self>, call: Call, canceled: impl Future<Output = ()> + Send) -> Answer {
-        Answer::new(self.perform(call, canceled).await)
+        let spec = call.spec;
+        Answer::new(self.perform(call, canceled).await).guarded(spec)
     }
 
     async fn perform(&self, call: Call, canceled: impl Future<Output = ()> + Send) -> Outcome<Value> {
@@ -225,5 +236,51 @@ fn flaw((pointer, flaw): &(String, Flaw)) -> kalends_core::outcome::Violation {
             "invalid_unicode",
             "Send valid Unicode text (UTF-8, no lone surrogates).",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn a_result_of_another_shape_does_not_leave() {
+        let spec = catalog::find("calendars_list").expect("a tool");
+        let good = json!({"outcome": "success", "items": [], "pagination": {}});
+        for (planted, leaves) in [
+            (good, true),
+            (json!({"outcome": "success", "items": {}}), false),
+            (json!({"outcome": "success", "secret": 1}), false),
+            (json!({"outcome": "perhaps"}), false),
+        ] {
+            let answer = Answer::new(Ok(planted.clone())).guarded(spec);
+            assert_eq!(answer.structured.is_some(), leaves, "{planted}");
+            assert_eq!(answer.is_error, !leaves);
+            assert!(leaves || !answer.text.contains("secret"));
+        }
+        assert!(Answer::new(Err(busy())).guarded(spec).structured.is_some());
+    }
+
+    #[test]
+    fn a_result_is_bounded() {
+        let answer = Answer::new(Ok(json!({"items": "x".repeat(MAX_RESULT)})));
+        let error = answer.structured.expect("a typed error");
+        assert_eq!(
+            (&error["code"], &error["limits"]["limit"]),
+            (&json!("payload_too_large"), &json!(MAX_RESULT))
+        );
+    }
+
+    #[test]
+    fn the_queue_has_so_many_places() {
+        let count = AtomicUsize::new(0);
+        let places: Vec<_> = (0..QUEUE).map_while(|_| Waiting::enter(&count)).collect();
+        assert_eq!(places.len(), QUEUE);
+        assert!(Waiting::enter(&count).is_none());
+        drop(places);
+        assert!(Waiting::enter(&count).is_some());
     }
 }

@@ -248,10 +248,10 @@ mod tests {
     use super::*;
 
     fn refused(gate: &mut Gate, line: &str) -> (Option<Value>, Refusal) {
-        match gate.accept(line.as_bytes()) {
-            Accepted::Reject { id, code, .. } => (id, code),
-            other => panic!("{line}: {other:?}"),
-        }
+        let Accepted::Reject { id, code, .. } = gate.accept(line.as_bytes()) else {
+            panic!("{line} is accepted");
+        };
+        (id, code)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The protocol over the pipes of the real binary: revisions, malformed lines, life and death.
 
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 mod client;
 
 use client::{DAILY, Folder, MODERN, Server, meta, run, window};
@@ -272,13 +274,46 @@ fn a_server_that_cannot_be_reached_is_one_typed_error() {
 }
 
 #[test]
+fn a_canceled_call_ends_its_exchange_and_is_not_answered() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let environment = [
+        ("CALDAV_URL", url.as_str()),
+        ("CALDAV_USERNAME", "ana"),
+        ("CALDAV_PASSWORD", "hunter2"),
+    ];
+    let mut server = Server::start(&environment);
+    server.initialize("2025-11-25");
+    let id = server.request("tools/call", json!({"name": "calendars_list"}));
+    let (mut exchange, _) = listener.accept().unwrap();
+    let mut buffer = [0; 4096];
+    assert!(std::io::Read::read(&mut exchange, &mut buffer).unwrap() > 0);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    server.send(cancel.to_string());
+    // The server hangs up; it never got an answer.
+    while std::io::Read::read(&mut exchange, &mut buffer).is_ok_and(|count| count > 0) {}
+    assert_eq!(server.ask("ping", json!({})), json!({}));
+    let id = server.request("tools/call", json!({"name": "calendars_list"}));
+    let (_exchange, _) = listener.accept().unwrap();
+    let (rest, status) = server.close();
+    assert_eq!(status.code(), Some(0));
+    let answers: Vec<Value> = rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 1, "{rest}");
+    assert_eq!(
+        (&answers[0]["id"], &answers[0]["result"]["isError"]),
+        (&json!(id), &json!(true))
+    );
+}
+
+#[test]
 fn start_failures_name_their_variables_and_leave_standard_output_empty() {
     let base = [
         ("CALDAV_URL", "https://dav.example.com/"),
         ("CALDAV_USERNAME", "ana"),
         ("CALDAV_PASSWORD", "hunter2"),
     ];
-    let cases: [(&[(&str, &str)], &[&str]); 9] = [
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Variables<'_>, &[&str]); 9] = [
         (&[], &["CALDAV_URL", "CALDAV_USERNAME", "CALDAV_PASSWORD"]),
         (
             &[("CALDAV_URL", "https://dav.example.com/")],

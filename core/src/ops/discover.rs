@@ -87,11 +87,11 @@ struct Signpost {
 
 async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
     let start = &channel.account.settings().url;
-    let usual = ["/.well-known/caldav", "/"]
+    let elsewhere = ["/.well-known/caldav", "/"]
         .iter()
         .filter_map(|path| start.resolve(path));
     let mut places: Vec<Href> = vec![start.clone()];
-    places.extend(usual.filter(|place| place.key() != start.key()));
+    places.extend(elsewhere.filter(|place| place.key() != start.key()));
     let mut first_error = None;
     let mut fallback = None;
     for place in places {
@@ -99,7 +99,7 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
             Ok(found) => found,
             Err(error) if final_for_discovery(&error) => return Err(error),
             Err(error) => {
-                first_error.get_or_insert_with(|| elsewhere(error));
+                first_error.get_or_insert_with(|| no_service(error));
                 continue;
             }
         };
@@ -138,15 +138,24 @@ async fn locate(channel: &Channel<'_>) -> Outcome<Known> {
                 scheduling,
             });
         }
-        first_error.get_or_insert_with(|| elsewhere(protocol("The server answers, but names no calendar home.")));
+        first_error
+            .get_or_insert_with(|| protocol(format!("The server answers, but names no calendar home. {CHECK_URL}")));
     }
     fallback.ok_or_else(|| first_error.expect("the place that was asked first gave homes, an error, or this"))
 }
 
-/// The error of a place that is no CalDAV server, with what helps.
-fn elsewhere(mut error: Box<Error>) -> Box<Error> {
-    let advice = "Check that CALDAV_URL is the CalDAV address that the provider gives.";
-    error.message = format!("{} {advice}", error.message).into();
+/// What to do where there is no CalDAV.
+const CHECK_URL: &str = "Check that CALDAV_URL is the CalDAV address that the provider gives.";
+
+/// The error of a place that is no CalDAV server, with what helps. Nothing at the configured URL means that it is the
+/// wrong one.
+fn no_service(mut error: Box<Error>) -> Box<Error> {
+    if error.code == Code::NotFound {
+        return protocol(format!("There is no CalDAV service at CALDAV_URL. {CHECK_URL}"));
+    }
+    if !error.message.contains("CALDAV_URL") {
+        error.message = format!("{} {CHECK_URL}", error.message).into();
+    }
     error
 }
 

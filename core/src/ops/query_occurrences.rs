@@ -1,7 +1,7 @@
 //! What is on in a window: every occurrence of Events and dated To-dos, evaluated locally.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -91,26 +91,30 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
         to: ceiling(ask.to),
     };
     let tally = Tally::default();
-    let jobs = targets
-        .iter()
-        .flat_map(|Target { calendar, kinds }| kinds.iter().map(move |kind| (calendar, *kind)));
-    let jobs: Vec<_> = jobs
-        .map(|(calendar, kind)| fetch::members(&channel, calendar, kind, window, &tally))
-        .collect();
-    let mut gathering = Gathering::new(ask, window);
-    gathering.found.diagnostics = diagnostics;
-    for fetched in windowed(IN_FLIGHT, jobs).await? {
-        gathering.found.diagnostics.extend(fetched.diagnostics);
-        io.phase("evaluate");
+    let gathering = Mutex::new(Gathering::new(ask, window, diagnostics));
+    let gather = async |calendar: &Href, kind| {
+        let fetched = fetch::members(&channel, calendar, kind, window, &tally).await?;
+        lock(&gathering).found.diagnostics.extend(fetched.diagnostics);
+        // What came first is evaluated while other answers are on their way.
         for (at, member) in fetched.members.into_iter().enumerate() {
             if at % BREATH == BREATH - 1 {
                 channel.breathe().await?;
             }
-            gathering.take(member)?;
+            lock(&gathering).take(member)?;
         }
-    }
+        Outcome::Ok(())
+    };
+    let pairs = targets
+        .iter()
+        .flat_map(|Target { calendar, kinds }| kinds.iter().map(move |kind| (calendar, *kind)));
+    let jobs = pairs.map(|(calendar, kind)| gather(calendar, kind)).collect();
+    windowed(IN_FLIGHT, jobs).await?;
     io.phase("order");
-    Ok(gathering.finish())
+    Ok(gathering.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn check(ask: &QueryOccurrences) -> Outcome<()> {
@@ -153,8 +157,12 @@ struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    fn new(ask: &'a QueryOccurrences, window: Window) -> Self {
-        let (found, left_out, uids, seen) = Default::default();
+    fn new(ask: &'a QueryOccurrences, window: Window, diagnostics: Vec<Diagnostic>) -> Self {
+        let (left_out, uids, seen) = Default::default();
+        let found = Occurrences {
+            diagnostics,
+            ..Occurrences::default()
+        };
         Self {
             ask,
             window,
@@ -295,6 +303,7 @@ impl<'a> Gathering<'a> {
                 .diagnostics
                 .push(Diagnostic::warning("uid_not_unique", listed(message, hrefs)));
         }
+        self.found.diagnostics.sort();
         self.found.diagnostics.dedup();
         self.found.diagnostics.truncate(32);
         self.found

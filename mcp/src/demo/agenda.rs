@@ -50,7 +50,7 @@ impl Entry {
         Some(Self {
             summary: text("summary").unwrap_or_else(|| "(no title)".into()),
             location: text("location"),
-            tentative: fields["status"]["kind"] == "tentative",
+            tentative: fields["status"]["rawValue"] == "TENTATIVE",
             todo: projection["kind"] == "todo",
             when: When::read(timing, zone)?,
         })

@@ -328,7 +328,7 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
     let rows = held.found.rows.iter().skip(from).take(size);
     let items: Vec<Value> = rows
         .map(|row| match held.detail {
-            Detail::Compact => compact::row(&row.resource, &row.instance, held.zone.name()),
+            Detail::Compact => compact::row(&row.resource, &row.instance),
             Detail::Full => full_row(row, &held.zone),
         })
         .collect();

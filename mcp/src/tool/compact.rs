@@ -5,27 +5,30 @@
 //! * `calendar`, which is the href without its last segment;
 //! * `resourceRevision` beside an `entityRevision`;
 //! * what is empty: `diagnostics`, and the lists of a `recurrenceSet` and its overrides;
-//! * `rawValue` where it is `kind` in upper case.
+//! * `kind` of an enumerated value that is a registered one.
 //!
 //! **An occurrence row** is further without
-//! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
+//! * of `projection`: `kind` of an Event; `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
 //!   away; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
 //!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
 //!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
-//! * of `entityRevision`: `entityKind`, which is `projection.kind`, and `entityUid` where it is the file name of the
+//! * of `entityRevision`: `entityKind`, which is that of the projection, and `entityUid` where it is the file name of the
 //!   href without `.ics`;
 //! * `recurrenceIdentity` of what does not recur, and its `value` where it equals `effectiveStart`;
 //! * of `timing`: everything but `effectiveStart`; `effectiveEnd`, or `effectiveDuration` where the end is only told
-//!   by a length; and `evaluatedStartUtc` where `effectiveStart` is in another zone than the evaluation zone. What is
-//!   left out follows from these and from `temporalEvaluationContext`;
+//!   by a length; and `evaluatedStartUtc` and `evaluatedEndUtc` where the zone's IANA rules do not give these
+//!   instants, since the resource has rules of its own. What is left out follows from these and from
+//!   `temporalEvaluationContext`;
 //! * of times: `kind`, which their form shows (ten characters are a day, `Z` is UTC, a `timeZoneId` a zone, nothing
 //!   is floating), and the `timeZoneId` of an end that is that of the start. A `recurrenceIdentity` keeps both, since
 //!   it is sent back.
 //!
 //! **A page** is without empty `diagnostics`.
 
+use kalends_core::ical::entity::Kind;
 use kalends_core::ical::expand::Instance;
 use kalends_core::ical::value::Temporal;
+use kalends_core::ical::zone::Zone;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +78,7 @@ pub(crate) fn snapshot(snapshot: &mut Value) {
 }
 
 /// One occurrence, compact.
-pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) -> Value {
+pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
     let entity = &resource.entity;
     let mut fields = json!(entity.occurrence_fields(instance));
     plain(&mut fields);
@@ -91,8 +94,8 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
         ] {
             fields.remove(member);
         }
-        for (member, default) in [("transparency", "opaque"), ("classification", "public")] {
-            if fields.get(member).is_some_and(|value| value["kind"] == default) {
+        for (member, default) in [("transparency", "OPAQUE"), ("classification", "PUBLIC")] {
+            if fields.get(member).is_some_and(|value| value["rawValue"] == default) {
                 fields.remove(member);
             }
         }
@@ -101,7 +104,10 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
         }
     }
     let mut snapshot = Map::new();
-    let mut projection = json!({"kind": entity.kind(), "fields": fields});
+    let mut projection = json!({"fields": fields});
+    if entity.kind() == Some(Kind::Todo) {
+        projection["kind"] = json!(Kind::Todo);
+    }
     if let Some(revision) = resource.entity_revision() {
         let mut address = json!({"href": revision.href, "entityTag": revision.entity_tag});
         let file = resource.href.last_segment();
@@ -116,7 +122,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
     snapshot.insert("projection".into(), projection);
     snapshot.insert("diagnostics".into(), json!(resource.diagnostics()));
     drop_empty(&mut snapshot, &["diagnostics"]);
-    let mut row = json!({"snapshot": snapshot, "timing": timing(instance, evaluation)});
+    let mut row = json!({"snapshot": snapshot, "timing": timing(instance)});
     if entity.is_recurring() {
         let moved = instance.identity != instance.start;
         row["recurrenceIdentity"] = if moved {
@@ -128,7 +134,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance, evaluation: &str) ->
     row
 }
 
-fn timing(instance: &Instance, evaluation: &str) -> Value {
+fn timing(instance: &Instance) -> Value {
     let start = &instance.start;
     let mut timing = json!({"effectiveStart": time(start, None)});
     match (&instance.end, &instance.duration) {
@@ -136,10 +142,25 @@ fn timing(instance: &Instance, evaluation: &str) -> Value {
         (None, Some(duration)) => timing["effectiveDuration"] = json!(duration.to_string()),
         (None, None) => {}
     }
-    if matches!(start, Temporal::Zoned(_, zone) if **zone != *evaluation) {
-        timing["evaluatedStartUtc"] = json!({"value": super::calendar_occurrences_query::utc(instance.from)});
+    for (member, time, second) in [
+        ("evaluatedStartUtc", Some(start), instance.from),
+        ("evaluatedEndUtc", instance.end.as_ref(), instance.to),
+    ] {
+        if time.is_some_and(|time| !tells(time, second)) {
+            timing[member] = json!({"value": super::calendar_occurrences_query::utc(second)});
+        }
     }
     timing
+}
+
+/// Whether the instant of a time follows from what is shown.
+fn tells(time: &Temporal, second: i64) -> bool {
+    match time {
+        Temporal::Zoned(local, zone) => {
+            Zone::iana(zone).is_some_and(|zone| zone.resolve_local(*local).second == second)
+        }
+        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Utc(_) => true,
+    }
 }
 
 /// A time without its kind, and without its zone if that is the one of `beside`.
@@ -170,11 +191,8 @@ fn plain(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(plain),
         Value::Object(members) => {
             members.remove("originalSlice");
-            if let (Some(Value::String(kind)), Some(Value::String(raw))) =
-                (members.get("kind"), members.get("rawValue"))
-                && *raw == kind.replace('_', "-").to_ascii_uppercase()
-            {
-                members.remove("rawValue");
+            if members.contains_key("rawValue") && members.get("kind").is_some_and(|kind| kind == "known") {
+                members.remove("kind");
             }
             members.values_mut().for_each(plain);
             drop_empty(members, &["rrules", "rdates", "exdates", "overrides", "categories"]);

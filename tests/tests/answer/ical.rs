@@ -1,0 +1,269 @@
+//! Questions about calendar data: each resource of a case in a Calendar in memory, asked for its occurrences.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::civil::{Date, Time};
+use jiff::{Timestamp, ToSpan};
+use kalends_core::account::credential::Credential;
+use kalends_core::account::{Account, Settings};
+use kalends_core::href::Href;
+use kalends_core::ical::value::{Temporal, lossy};
+use kalends_core::ical::zone::Zone;
+use kalends_core::ops::query_occurrences::{MAX_WINDOW_DAYS, OccurrenceRow};
+use kalends_local::Local;
+use kalends_tests::case::Case;
+use serde_json::{Value, json};
+
+use super::{ask, name, strings, summary, text};
+use crate::Answered::{self, ReadHalf, Whole};
+
+/// The words of the product for diagnostics that the cases name otherwise.
+const WORDS: [(&str, &str); 1] = [("timezone_resolved_externally", "timezone_reference_resolved_externally")];
+
+/// A Calendar in memory.
+struct Memory {
+    server: Local,
+    calendar: Href,
+    account: Arc<Account>,
+}
+
+impl Memory {
+    fn of(case: &Case, file: &str) -> Self {
+        let mut server = Local::memory().with_calendar("work", "Work");
+        for (at, resource) in case.resources(file).into_iter().enumerate() {
+            server = server.put(&format!("work/{at}.ics"), resource);
+        }
+        let calendar = server.url().resolve("/work/").expect("a path");
+        let mut settings = Settings::new(server.url(), Credential::None);
+        settings.calendar_hrefs = vec![calendar.clone()];
+        Self {
+            account: Account::new(settings).expect("no credential"),
+            server,
+            calendar,
+        }
+    }
+
+    /// The occurrences of a window of any length.
+    fn rows(&self, from: &str, to: &str, zone: &Zone) -> Vec<OccurrenceRow> {
+        let end: Timestamp = to.parse().expect("an instant");
+        let mut from: Timestamp = from.parse().expect("an instant");
+        let mut rows = Vec::new();
+        let mut seen = BTreeSet::new();
+        while from < end {
+            let to = end.min(from + (24 * MAX_WINDOW_DAYS).hours());
+            let question = ask(&self.calendar, &from.to_string(), &to.to_string(), zone.clone());
+            let found = self
+                .server
+                .run(question, &self.account)
+                .expect("a local account answers");
+            assert!(found.unresolved.is_empty(), "{:?}", found.unresolved);
+            assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
+            rows.extend(found.rows.into_iter().filter(|row| {
+                let key = (row.resource.href.clone(), row.instance.from, row.instance.to);
+                seen.insert(key)
+            }));
+            from = to;
+        }
+        rows
+    }
+
+    /// The only occurrence that there ever is.
+    fn only(&self, zone: &Zone) -> OccurrenceRow {
+        let [row] = <[_; 1]>::try_from(self.rows("2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z", zone))
+            .expect("one occurrence");
+        row
+    }
+
+    /// The codes of the diagnostics of each resource that has any.
+    fn remarks(&self) -> Vec<Vec<&'static str>> {
+        let codes = |row: &OccurrenceRow| -> Vec<_> {
+            let diagnostics = row.resource.diagnostics().into_iter();
+            diagnostics.map(|diagnostic| diagnostic.code).collect()
+        };
+        let rows = self.rows("2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z", &Zone::utc());
+        let mut seen = BTreeSet::new();
+        let first = rows.iter().filter(|row| seen.insert(name(row)));
+        first.map(codes).filter(|codes| !codes.is_empty()).collect()
+    }
+}
+
+/// Start, end, whether it is a whole day, and summary.
+type Row = (i64, i64, bool, String);
+
+fn row(row: &OccurrenceRow) -> Row {
+    let instance = &row.instance;
+    (instance.from, instance.to, instance.start.is_date(), summary(row))
+}
+
+/// A moment, or the day of an all-day value at its midnight in the evaluation zone.
+fn moment(text: &str, zone: &Zone) -> i64 {
+    if text.len() == 10 {
+        let date: Date = text.parse().expect("a day");
+        return zone.resolve_local(date.to_datetime(Time::midnight())).second;
+    }
+    text.parse::<Timestamp>().expect("a moment").as_second()
+}
+
+/// `queries` of the only file, or `files` with queries each.
+pub(crate) fn queries(case: &Case) -> Answered {
+    let files = case.calendars();
+    let expected = &case.expected;
+    match (expected["files"].as_object(), &expected["queries"]) {
+        (Some(by_file), _) => by_file.iter().for_each(|(file, queries)| compare(case, file, queries)),
+        (None, queries @ Value::Array(_)) => compare(case, &files[0], queries),
+        _ => panic!("nothing maps this question of kind {}", case.kind),
+    }
+    if expected["files"].is_null() {
+        told(case, &Memory::of(case, &files[0]));
+    }
+    // A file without queries is to be read without a failure.
+    for file in files.iter().filter(|file| expected.get(file.as_str()).is_some()) {
+        assert!(
+            Memory::of(case, file)
+                .rows("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z", &case.zone())
+                .len()
+                <= 1
+        );
+    }
+    if case.kind == "parse" { ReadHalf } else { Whole }
+}
+
+fn compare(case: &Case, file: &str, queries: &Value) {
+    let (memory, zone) = (Memory::of(case, file), case.zone());
+    for query in queries.as_array().expect("queries") {
+        let found = memory.rows(text(&query["from"]), text(&query["to"]), &zone);
+        if query["summaries"].is_array() {
+            let mut found: Vec<_> = found.iter().map(summary).collect();
+            found.sort();
+            assert_eq!(found, strings(&query["summaries"]), "{query}");
+            continue;
+        }
+        let read = |wanted: &Value| -> Row {
+            let (start, end) = (text(&wanted["start"]), text(&wanted["end"]));
+            let summary = text(&wanted["summary"]).to_owned();
+            (moment(start, &zone), moment(end, &zone), start.len() == 10, summary)
+        };
+        let mut wanted: Vec<_> = query["occurrences"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(read)
+            .collect();
+        let mut found: Vec<_> = found.iter().map(row).collect();
+        wanted.sort();
+        found.sort();
+        assert_eq!(found, wanted, "{file} {query}");
+    }
+}
+
+/// The diagnostics that are asked for, by name or by how many resources have one.
+fn told(case: &Case, memory: &Memory) {
+    let remarks = memory.remarks();
+    match &case.expected["diagnostics"] {
+        Value::Number(count) => assert_eq!(count.as_u64(), Some(remarks.len() as u64), "{remarks:?}"),
+        Value::Array(_) => {
+            for word in strings(&case.expected["diagnostics"]) {
+                let own = WORDS
+                    .iter()
+                    .find(|(given, _)| *given == word)
+                    .map_or(word, |(_, own)| own);
+                assert!(remarks.iter().flatten().any(|code| *code == own), "{own} {remarks:?}");
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Object(_) => {}
+    }
+}
+
+/// One of several sets of starts; the other files are read without a failure.
+pub(crate) fn one_of(case: &Case) -> Answered {
+    let zone = case.zone();
+    let starts = |file: &str| -> Vec<i64> {
+        let rows = Memory::of(case, file).rows("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", &zone);
+        rows.iter().map(|row| row.instance.from).collect()
+    };
+    let found = starts("series.ics");
+    let accepted = case.expected["accept_one_of"].as_object().expect("alternatives");
+    let read = |wanted: &Value| -> Vec<i64> { strings(wanted).into_iter().map(|text| moment(text, &zone)).collect() };
+    assert!(accepted.values().any(|wanted| read(wanted) == found), "{found:?}");
+    assert!(starts("override.ics").contains(&moment("2026-03-08T09:00:00-04:00", &zone)));
+    Whole
+}
+
+/// A time without a zone under several evaluation zones.
+pub(crate) fn floating(case: &Case) -> Answered {
+    let memory = Memory::of(case, "event.ics");
+    for (zone, wanted) in case.expected["by_evaluation_zone"].as_object().expect("zones") {
+        let zone = Zone::iana(zone).expect("a known zone");
+        let only = memory.only(&zone);
+        assert_eq!(only.instance.from, moment(text(wanted), &zone), "{zone:?}");
+        assert_eq!(
+            matches!(only.instance.start, Temporal::Floating(_)),
+            case.expected["floating"] == true
+        );
+    }
+    ReadHalf
+}
+
+/// Whole days by UID.
+pub(crate) fn days(case: &Case) -> Answered {
+    let memory = Memory::of(case, "events.ics");
+    let zone = case.zone();
+    let rows = memory.rows("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", &zone);
+    let wanted = case.expected["events"].as_object().expect("events");
+    assert_eq!(rows.len(), wanted.len());
+    for row in rows {
+        let wanted = &wanted[row.resource.entity.uid().expect("a UID")];
+        assert_eq!(row.instance.from, moment(text(&wanted["start"]), &zone));
+        assert_eq!(row.instance.to, moment(text(&wanted["end"]), &zone));
+        assert_eq!(row.instance.start.is_date(), wanted["all_day"] == true);
+    }
+    told(case, &memory);
+    ReadHalf
+}
+
+/// Summary and description, to the letter.
+pub(crate) fn texts(case: &Case) -> Answered {
+    let only = Memory::of(case, "event.ics").only(&Zone::utc());
+    let fields = only.resource.entity.occurrence_fields(&only.instance);
+    assert_eq!(
+        json!({"summary": fields.summary, "description": fields.description}),
+        case.expected
+    );
+    Whole
+}
+
+/// Attendees with the parameters that are asked for.
+pub(crate) fn attendees(case: &Case) -> Answered {
+    let only = Memory::of(case, "event.ics").only(&Zone::utc());
+    let document = only.resource.entity.document();
+    let event = document
+        .roots()
+        .flat_map(|root| root.children())
+        .next()
+        .expect("an Event");
+    let attendees: Vec<_> = event.properties().filter(|property| property.is("ATTENDEE")).collect();
+    let wanted = case.expected["attendees"].as_array().expect("attendees");
+    assert_eq!(attendees.len(), wanted.len());
+    for (attendee, wanted) in attendees.iter().zip(wanted) {
+        let parameters = attendee.parameters();
+        for (name, wanted) in wanted.as_object().expect("an attendee") {
+            if name == "address" {
+                let address = lossy(attendee.value()).to_ascii_lowercase();
+                assert_eq!(address.strip_prefix("mailto:"), wanted.as_str());
+                continue;
+            }
+            let parameter = parameters
+                .iter()
+                .find(|parameter| parameter.name == *name)
+                .expect("the parameter");
+            let wanted = if wanted.is_array() {
+                strings(wanted)
+            } else {
+                vec![text(wanted)]
+            };
+            assert_eq!(parameter.values, wanted);
+        }
+    }
+    Whole
+}

@@ -1,0 +1,73 @@
+//! Every case of `tests/cases` that the product answers, through its operations.
+
+mod answer;
+
+use std::collections::BTreeMap;
+
+use answer::{dav, ical};
+use kalends_tests::case::Case;
+
+/// How a case was answered.
+pub(crate) enum Answered {
+    /// All that it asks.
+    Whole,
+    /// What reading can answer; the rest is about writes.
+    ReadHalf,
+    /// Not yet: there is no operation for its kind.
+    Later,
+}
+
+use Answered::{Later, ReadHalf, Whole};
+
+/// Kinds without an operation.
+const LATER: [&str; 5] = ["auth", "freebusy", "move", "sync", "write"];
+
+/// The question of each case, by its number or by the shape of its answer.
+fn answer(case: &Case) -> Answered {
+    match case.number {
+        1..=3 => dav::discovery(case),
+        4 => dav::spellings(case),
+        7 => dav::rate_limited(case),
+        8 => dav::status_only(case),
+        9 => dav::texts(case),
+        10 => dav::missing_tags(case),
+        11 => dav::odd_tags(case),
+        12 => dav::weak_tag(case),
+        13 => dav::not_xml(case),
+        14 => dav::access(case),
+        15 => dav::colors(case),
+        16 => dav::outside_the_window(case),
+        31 => ical::one_of(case),
+        41 => ical::floating(case),
+        42 => ical::days(case),
+        43 => ical::texts(case),
+        45 => ical::attendees(case),
+        47 | 48 | 50 => Later,
+        51 => dav::names(case),
+        53 => dav::one_uid(case),
+        _ if LATER.contains(&case.kind.as_str()) => Later,
+        _ => ical::queries(case),
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the summary is for people who run this test")]
+fn every_case_has_its_right_answer() {
+    let cases = Case::all();
+    assert!(cases.len() >= 54, "only {} cases were found", cases.len());
+    let mut summary: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut failed = Vec::new();
+    for case in &cases {
+        let counts = summary.entry(case.kind.as_str()).or_default();
+        match std::panic::catch_unwind(|| answer(case)) {
+            Ok(Whole) => counts[0] += 1,
+            Ok(ReadHalf) => counts[1] += 1,
+            Ok(Later) => counts[2] += 1,
+            Err(_) => failed.push(format!("{} {}", case.number, case.title)),
+        }
+    }
+    for (kind, [whole, half, later]) in &summary {
+        println!("{kind}: {whole} answered, {half} read half, later: {later}");
+    }
+    assert!(failed.is_empty(), "wrong answers: {failed:#?}");
+}
