@@ -154,6 +154,7 @@ fn answers_just_below_the_limit_are_survived() {
     let data = |text: &str| format!("<c:calendar-data>{text}</c:calendar-data>");
     let filled = |filling: String| client::DAILY.replace("END:VEVENT", &format!("{filling}END:VEVENT"));
     let event = data(&client::DAILY.replace("daily", "&amp;").replace("\r\n", "&#13;\n"));
+    let huge = data(&filled(format!("COMMENT:{}\r\n", "x".repeat(4 << 20))));
     let deep = data(&filled("BEGIN:VALARM\r\n".repeat(20_000)));
     let lines = data(&filled("X:\r\n".repeat(15_000)));
     let rules = data(&filled(
@@ -161,6 +162,7 @@ fn answers_just_below_the_limit_are_survived() {
     ));
     for (name, data, code) in [
         ("events", event, Some("limit_exhausted")),
+        ("huge", huge, Some("limit_exhausted")),
         ("deep", deep, None),
         ("lines", lines, Some("limit_exhausted")),
         ("rules", rules, Some("limit_exhausted")),
