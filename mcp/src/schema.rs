@@ -58,10 +58,10 @@ impl Check {
         };
         if !fits {
             let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
-            return self.note(
-                "invalid_type",
-                format!("Send {article} {kind} here, not {}.", name(value)),
-            );
+            let what = format!("Send {article} {kind} here, not {}", name(value));
+            let hint = schema["description"].as_str();
+            let message = hint.map_or_else(|| format!("{what}."), |hint| format!("{what}: {hint}"));
+            return self.note("invalid_type", message);
         }
         if let Some(allowed) = schema["enum"].as_array()
             && !allowed.contains(value)
@@ -89,12 +89,9 @@ impl Check {
     fn object(&mut self, schema: &Value, members: &Map<String, Value>) {
         let none = Map::new();
         let known = schema["properties"].as_object().unwrap_or(&none);
-        for required in schema["required"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-        {
+        let required = schema["required"].as_array().into_iter().flatten();
+        let required: Vec<&str> = required.filter_map(Value::as_str).collect();
+        for &required in &required {
             if !members.contains_key(required) {
                 let hint = known.get(required).and_then(|schema| schema["description"].as_str());
                 let message = missing(required, hint);
@@ -103,6 +100,12 @@ impl Check {
         }
         for (member, value) in members {
             self.below(member, |check| match known.get(member) {
+                Some(_) if value.is_null() && !required.contains(&member.as_str()) => {
+                    check.note(
+                        "invalid_type",
+                        "Leave this member out; null is not taken for that.".into(),
+                    );
+                }
                 Some(schema) => check.value(schema, value),
                 None if schema["additionalProperties"] != false => {}
                 None => {
@@ -229,6 +232,14 @@ mod tests {
         }
         let messages = |value: Value| check(&schema, &value)[0].message.clone().unwrap();
         assert_eq!(messages(json!({})), "Send a: a short text");
+        assert_eq!(
+            messages(json!({"a": 1})),
+            "Send a string here, not a number: a short text"
+        );
+        assert_eq!(
+            messages(json!({"a": "x", "n": null})),
+            "Leave this member out; null is not taken for that."
+        );
         assert_eq!(messages(json!({"a": "x", "n": 500})), "Send 1 to 200, not 500.");
     }
 }
