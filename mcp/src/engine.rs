@@ -10,7 +10,7 @@ use kalends_core::operation::Operation;
 use kalends_core::outcome::{Code, Error, Outcome, Phase};
 use kalends_core::time::Moment;
 use kalends_local::Local;
-use kalends_tokio::{Options, Tokio};
+use kalends_tokio::{Options, SetupError, Tokio};
 
 /// Runs operations of one account. Contacts and opens nothing before the first one.
 #[derive(Debug)]
@@ -41,7 +41,12 @@ impl Engine {
         }
         Tokio::new(options)
             .map(|tokio| Self::Network(Box::new(tokio)))
-            .map_err(|error| ("CALDAV_CA_FILE", format!("or a proxy variable: {error}")))
+            .map_err(|error| match error {
+                SetupError::CaFileUnreadable(..) | SetupError::CaFileInvalid(_) => {
+                    ("CALDAV_CA_FILE", format!("names a file that cannot be used: {error}"))
+                }
+                SetupError::ProxyInvalid => ("HTTPS_PROXY", format!("or ALL_PROXY cannot be used: {error}")),
+            })
     }
 
     /// The host's clock and fresh entropy.
