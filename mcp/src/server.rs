@@ -208,7 +208,8 @@ impl ServerHandler for Server {
             let text = format!("Invalid params for {}", request.method);
             return Err(ErrorData::invalid_params(text, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+        let text = format!("Method not found: {}", request.method);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 }
 
