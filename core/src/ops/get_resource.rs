@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, ETAG, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, USER_AGENT};
 use http::{Method, Request, StatusCode};
 
 use crate::account::Account;
 use crate::dav::etag::EntityTag;
+use crate::dav::fault::media_type;
 use crate::env::Env;
-use crate::exchange::fault::refused;
-use crate::exchange::{Channel, Rules};
+use crate::exchange::fault::{Fault, refused};
+use crate::exchange::{Answer, Channel, Rules, exhausted, protocol};
 use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::entity::Entity;
@@ -18,7 +19,7 @@ use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::{AGENT, discover};
 use crate::ops::scope::address;
-use crate::outcome::{Code, Error, Outcome, Phase, Violation};
+use crate::outcome::{Code, Dimension, Error, Outcome, Phase, Violation};
 use crate::resource::Resource;
 
 /// Asks for one resource.
@@ -105,8 +106,17 @@ pub(crate) async fn read(channel: &Channel<'_>, href: &Href) -> Outcome<(Option<
     let answer = channel
         .send(href, request, Rules::RESOURCE)
         .await
-        .map_err(|fault| channel.error(&fault))?;
+        .map_err(|fault| match fault {
+            Fault::TooLarge(limit) => larger(limit),
+            Fault::Failure(_) | Fault::Redirect(_) | Fault::RateLimited(_) | Fault::Untrusted(_) => {
+                channel.error(&fault)
+            }
+        })?;
     match answer.response.status() {
+        // A proxy that wants a login answers so. What is no iCalendar otherwise is shown as it is.
+        StatusCode::OK if is_web_page(&answer) => Err(protocol(
+            "The CalDAV server answered with a web page. Check that CALDAV_URL can be used without signing in on a web page.",
+        )),
         StatusCode::OK => {
             let tag = answer.response.headers().get(ETAG).and_then(EntityTag::from_header);
             let strong = tag.as_ref().and_then(EntityTag::strong).map(str::to_owned);
@@ -119,4 +129,14 @@ pub(crate) async fn read(channel: &Channel<'_>, href: &Href) -> Outcome<(Option<
         )),
         status => Err(refused(status)),
     }
+}
+
+fn larger(limit: usize) -> Box<Error> {
+    let text = "The resource is larger than is read here. Open it with another calendar program.";
+    exhausted(Dimension::ByteCount, limit.saturating_add(1), limit, text)
+}
+
+fn is_web_page(answer: &Answer) -> bool {
+    let declared = answer.response.headers().get(CONTENT_TYPE);
+    declared.is_some_and(|value| value.to_str().is_ok_and(|value| media_type(value) == "text/html"))
 }

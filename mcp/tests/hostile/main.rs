@@ -21,7 +21,7 @@ use std::sync::{Mutex, mpsc};
 use kalends_tests::conformance::{Seen, Server, Then, Wire, respond, stall};
 use serde_json::json;
 
-use crate::rig::{Hostile, Kalends, PASSWORD, tools};
+use crate::rig::{Hostile, Kalends, PASSWORD, account, honest, tools};
 
 const UNAUTHENTICATED: &str = r#"<?xml version="1.0"?><d:multistatus xmlns:d="DAV:"><d:response><d:href>/</d:href><d:propstat>
 <d:prop><d:current-user-principal><d:unauthenticated/></d:current-user-principal></d:prop><d:status>HTTP/1.1 200 OK</d:status>
@@ -145,8 +145,8 @@ fn a_place_that_is_no_caldav_server_is_named_as_that() {
         ("302 Found", "upstream_protocol_error"),
         ("405 Method Not Allowed", "upstream_protocol_error"),
         ("501 Not Implemented", "upstream_protocol_error"),
-        ("404 Not Found", "not_found"),
-        ("410 Gone", "not_found"),
+        ("404 Not Found", "upstream_protocol_error"),
+        ("410 Gone", "upstream_protocol_error"),
         ("403 Forbidden", "upstream_forbidden"),
     ] {
         let server = Hostile::new(echo(head));
@@ -235,6 +235,43 @@ fn a_server_that_wants_to_be_left_alone_is() {
     }
     assert_eq!(server.server.log().len(), 1, "not asked again");
     kalends.finish();
+}
+
+#[test]
+fn one_resource_fails_like_all_others() {
+    for (head, code, words) in [
+        ("401 Unauthorized", "upstream_unauthorized", "CALDAV_PASSWORD"),
+        ("403 Forbidden", "upstream_forbidden", "Check"),
+        ("404 Not Found", "not_found", "Query again"),
+        (
+            "200 OK\nContent-Type: text/html;charset=utf-8",
+            "upstream_protocol_error",
+            "web page",
+        ),
+        (
+            "302 Found\nLocation: http://other.invalid/",
+            "upstream_protocol_error",
+            "other.invalid",
+        ),
+        ("500 Internal Server Error", "upstream_unavailable", "Try again"),
+        ("429 Too Many Requests", "upstream_rate_limited", "Wait"),
+    ] {
+        let (local, ill) = (account(), echo(head));
+        let server = Hostile::new(move |seen, wire| {
+            if seen.line.starts_with("GET ") {
+                ill(seen, wire)
+            } else {
+                honest(&local, seen, wire)
+            }
+        });
+        let mut kalends = Kalends::at(&server.url(), &[]);
+        let arguments = json!({"href": format!("{}work/daily.ics", server.url())});
+        kalends.fails("calendar_resources_get", &arguments, code, &[words]);
+        server.heal();
+        let (is_error, content) = kalends.call("calendar_resources_get", &arguments);
+        assert!(!is_error, "{content}");
+        kalends.finish();
+    }
 }
 
 /// Stalls after so much of an answer, says so, and says when the client has hung up.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kalends_tests::conformance::{Seen, Then, Wire, respond};
+use serde_json::json;
 
 use crate::client;
 use crate::rig::{Hostile, Kalends, account, honest, tools};
@@ -108,6 +109,30 @@ fn a_flood_is_cut_off_early() {
         println!("written before the client hung up: {written} bytes");
         assert!((1..ON_THE_WAY).contains(&written), "{written}");
     }
+}
+
+#[test]
+fn one_resource_is_not_read_without_an_end() {
+    let (written, local) = (Arc::new(AtomicU64::new(0)), account());
+    let most = Arc::clone(&written);
+    let server = Hostile::new(move |seen, wire| {
+        if seen.line.starts_with("GET ") {
+            flood(wire, &most)
+        } else {
+            honest(&local, seen, wire)
+        }
+    });
+    let mut kalends = Kalends::at(&server.url(), &[]);
+    let arguments = json!({"href": format!("{}work/daily.ics", server.url())});
+    let error = kalends.fails(
+        "calendar_resources_get",
+        &arguments,
+        "limit_exhausted",
+        &["another calendar program"],
+    );
+    assert_eq!(error["limits"]["limit"], 4 << 20, "{error}");
+    kalends.finish();
+    assert!((1..ON_THE_WAY).contains(&written.load(Ordering::SeqCst)));
 }
 
 #[test]
