@@ -114,7 +114,8 @@ impl Reader<'_> {
 
     fn config(&mut self) -> Option<Config> {
         let url = self.url();
-        let local = url.as_ref().is_some_and(|url| url.origin().scheme == "file");
+        // Also where the URL is not right yet: whoever means a folder is not asked for a password.
+        let local = self.get("CALDAV_URL").is_some_and(|url| url.starts_with("file:"));
         let credential = self.credential(local);
         let redirect_hosts = self.redirect_hosts(url.as_ref());
         let calendar_hrefs = self.calendar_hrefs();

@@ -88,6 +88,8 @@ fn right_values_are_taken() {
     ] {
         assert_eq!(failing(&[(variable, value)]), [""; 0], "{variable}={value}");
     }
+    let relative = Config::read(&environment(&[("CALDAV_URL", "file:calendars")])).unwrap_err();
+    assert_eq!(relative.failures.len(), 1, "{relative}");
     let config = Config::read(&environment(&[("CALDAV_URL", "file:///tmp/x")])).unwrap();
     assert_eq!(config.account.credential, Credential::None);
     let lists = [
