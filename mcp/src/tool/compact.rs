@@ -104,7 +104,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
         }
     }
     let mut snapshot = Map::new();
-    let mut projection = json!({"fields": fields});
+    let mut projection = object([("fields", fields)]);
     if entity.kind() == Some(Kind::Todo) {
         projection["kind"] = json!(Kind::Todo);
     }
@@ -122,7 +122,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
     snapshot.insert("projection".into(), projection);
     snapshot.insert("diagnostics".into(), json!(resource.diagnostics()));
     drop_empty(&mut snapshot, &["diagnostics"]);
-    let mut row = json!({"snapshot": snapshot, "timing": timing(instance)});
+    let mut row = object([("snapshot", snapshot.into()), ("timing", timing(instance))]);
     if entity.is_recurring() {
         let moved = instance.identity != instance.start;
         row["recurrenceIdentity"] = if moved {
@@ -136,7 +136,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
 
 fn timing(instance: &Instance) -> Value {
     let start = &instance.start;
-    let mut timing = json!({"effectiveStart": time(start, None)});
+    let mut timing = object([("effectiveStart", time(start, None))]);
     match (&instance.end, &instance.duration) {
         (Some(end), _) => timing["effectiveEnd"] = time(end, Some(start)),
         (None, Some(duration)) => timing["effectiveDuration"] = json!(duration.to_string()),
@@ -199,6 +199,14 @@ fn plain(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// An object of these members. Unlike `json!`, it does not copy them.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Leaves out the members named that are empty arrays.
