@@ -93,7 +93,8 @@ pub(crate) fn discovery(case: &Case) -> Answered {
 }
 
 fn discover(case: &Case, script: &str, expected: &Value) {
-    let mut server = Transcript::new(&case.folder, case.json(script));
+    let mut script = case.json(script);
+    let mut server = Transcript::new(&case.folder, script.clone());
     let account = server.account(&[]);
     let outcome: Outcome<CalendarList> = run(ListCalendars, &account, &mut server);
     let lines = server.lines();
@@ -147,6 +148,12 @@ fn discover(case: &Case, script: &str, expected: &Value) {
         .flatten()
     {
         assert_eq!(Some(server.with_credentials_to(host) as u64), count.as_u64());
+    }
+    if let Some(allowed) = script["allowed_hosts"].take().as_array() {
+        let mut server = Transcript::new(&case.folder, script);
+        let error = run(ListCalendars, &server.account(&[]), &mut server).expect_err("nobody allows that host");
+        assert_eq!(error.phase, Phase::OriginScopeAuthorization);
+        assert!(allowed.iter().all(|host| server.with_credentials_to(text(host)) == 0));
     }
 }
 
