@@ -88,7 +88,7 @@ impl Fault {
             Code::UpstreamProtocolError,
             Phase::OriginScopeAuthorization,
             format!(
-                "The CalDAV server leads to {shown}, which is not authorised; nothing was sent there. If that host is yours, add it to CALDAV_REDIRECT_HOSTS."
+                "The CalDAV server leads to {shown}, which is not authorised; nothing was sent there. If that is the right place, make it CALDAV_URL, or add its host to CALDAV_REDIRECT_HOSTS."
             ),
         )
     }

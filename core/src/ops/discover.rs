@@ -19,8 +19,10 @@ use http::{Request, StatusCode};
 use crate::account::{Account, Known};
 use crate::calendar::CalendarDescriptor;
 use crate::dav::descriptor::{self, CollectionKind};
+use crate::dav::fault::{DavFault, FaultKind};
 use crate::dav::multistatus::{self, Member};
 use crate::dav::name::Name;
+use crate::dav::xml::{Limited, XmlFault};
 use crate::dav::{propfind, xml};
 use crate::exchange::fault::{Fault, refused};
 use crate::exchange::{Answer, Channel, Rules, exhausted, protocol};
@@ -28,6 +30,8 @@ use crate::flow::{IN_FLIGHT, windowed};
 use crate::href::{Href, HrefKey};
 use crate::outcome::{Code, Diagnostic, Dimension, Error, Outcome, Phase};
 
+const TOO_MUCH: &str =
+    "The CalDAV server's answer holds more than is read at once. Ask for a smaller window or fewer Calendars.";
 /// How the client names itself.
 pub const AGENT: &str = concat!("kalends/", env!("CARGO_PKG_VERSION"));
 /// The most calendar homes.
@@ -381,5 +385,31 @@ pub(crate) fn read(answer: &Answer, mut each: impl FnMut(Member) -> ControlFlow<
         .and_then(|value| value.to_str().ok());
     let limits = xml::Limits::default();
     multistatus::read(status.as_u16(), media, answer.response.body(), &limits, &mut each)
-        .map_err(|fault| protocol(format!("The CalDAV server's answer cannot be used: {fault}.")))
+        .map_err(|fault| unusable(&fault))
+}
+
+/// More than is read of any server is a bound that was reached, what no server has reason to send is not CalDAV.
+fn unusable(fault: &DavFault) -> Box<Error> {
+    if let FaultKind::Xml(XmlFault::Limit {
+        limited,
+        observed,
+        limit,
+    }) = fault.kind
+    {
+        let (dimension, message) = match limited {
+            Limited::Text => (
+                Dimension::ByteCount,
+                "A resource on the CalDAV server is larger than is read. Ask for a window or for Calendars without it.",
+            ),
+            Limited::Bytes => (Dimension::ByteCount, TOO_MUCH),
+            Limited::Elements | Limited::Responses => (Dimension::ResourceCount, TOO_MUCH),
+            Limited::Attributes | Limited::Bindings | Limited::Depth => return not_caldav(fault),
+        };
+        return exhausted(dimension, observed, limit, message);
+    }
+    not_caldav(fault)
+}
+
+fn not_caldav(fault: &DavFault) -> Box<Error> {
+    protocol(format!("The CalDAV server's answer cannot be used: {fault}."))
 }

@@ -62,6 +62,20 @@ pub enum Limited {
     Responses,
 }
 
+impl std::fmt::Display for Limited {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Bytes => "bytes",
+            Self::Elements => "elements",
+            Self::Attributes => "attributes of one element",
+            Self::Bindings => "namespace declarations in force",
+            Self::Depth => "elements within each other",
+            Self::Text => "bytes of text of one element",
+            Self::Responses => "responses",
+        })
+    }
+}
+
 /// Why a document is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum XmlFault {
@@ -113,7 +127,7 @@ impl std::fmt::Display for XmlFault {
                 limited,
                 observed,
                 limit,
-            } => write!(f, "too much: {limited:?} {observed} of {limit}"),
+            } => write!(f, "there are {observed} {limited}, and {limit} are accepted"),
         }
     }
 }
