@@ -8,7 +8,7 @@
 //! * `kind` of an enumerated value that is a registered one.
 //!
 //! **An occurrence row** is further without
-//! * of `projection`: `kind` of an Event; `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
+//! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
 //!   away; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
 //!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
 //!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
@@ -25,7 +25,6 @@
 //!
 //! **A page** is without empty `diagnostics`.
 
-use kalends_core::ical::entity::Kind;
 use kalends_core::ical::expand::Instance;
 use kalends_core::ical::value::Temporal;
 use kalends_core::ical::zone::Zone;
@@ -104,10 +103,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
         }
     }
     let mut snapshot = Map::new();
-    let mut projection = object([("fields", fields)]);
-    if entity.kind() == Some(Kind::Todo) {
-        projection["kind"] = json!(Kind::Todo);
-    }
+    let mut projection = object([("kind", json!(entity.kind())), ("fields", fields)]);
     if let Some(revision) = resource.entity_revision() {
         let mut address = json!({"href": revision.href, "entityTag": revision.entity_tag});
         let file = resource.href.last_segment();

@@ -145,8 +145,8 @@ fn a_place_that_is_no_caldav_server_is_named_as_that() {
         ("302 Found", "upstream_protocol_error"),
         ("405 Method Not Allowed", "upstream_protocol_error"),
         ("501 Not Implemented", "upstream_protocol_error"),
-        ("404 Not Found", "not_found"),
-        ("410 Gone", "not_found"),
+        ("404 Not Found", "upstream_protocol_error"),
+        ("410 Gone", "upstream_protocol_error"),
         ("403 Forbidden", "upstream_forbidden"),
     ] {
         let server = Hostile::new(echo(head));
