@@ -31,6 +31,22 @@ impl fmt::Display for Origin {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HrefKey(String);
 
+impl HrefKey {
+    /// Whether this is a member of the collection: exactly one more segment, with or without its own slash. The key of
+    /// the collection ends with a slash.
+    #[must_use]
+    pub fn is_member_of(&self, collection: &Self) -> bool {
+        let below = self.0.strip_prefix(&collection.0);
+        below.is_some_and(|rest| !rest.is_empty() && !rest.trim_end_matches('/').contains('/'))
+    }
+
+    /// Whether this lies at or below the collection. The key of the collection ends with a slash.
+    #[must_use]
+    pub fn is_within(&self, collection: &Self) -> bool {
+        self.0.starts_with(&collection.0) || collection.0.strip_suffix('/') == Some(&self.0)
+    }
+}
+
 /// Why a text is no usable href.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HrefFault {
@@ -94,10 +110,21 @@ impl Href {
             return Err(HrefFault::HasUserinfo);
         }
         let authority = normal_authority(&scheme, authority)?;
-        let mut text = format!("{scheme}://{authority}");
-        let path_at = text.len();
+        Self::join(&format!("{scheme}://{authority}"), path)
+    }
+
+    /// The URL of a path at an origin that is in its normal form.
+    fn join(origin: &str, path: &str) -> Result<Self, HrefFault> {
+        if origin.len() + path.len() > MAX_HREF {
+            return Err(HrefFault::Malformed);
+        }
+        let mut text = String::with_capacity(origin.len() + path.len());
+        text.push_str(origin);
         encode_illegal(path, &mut text)?;
-        Ok(Self { text, path_at })
+        Ok(Self {
+            text,
+            path_at: origin.len(),
+        })
     }
 
     /// Resolves what a server wrote in `DAV:href` or `Location` against the URL that was asked (RFC 3986, 5.2).
@@ -114,18 +141,19 @@ impl Href {
         if scheme.is_some_and(is_scheme) {
             return Self::parse(reference).ok().map(Self::without_dots);
         }
-        let (scheme, base) = (self.origin().scheme, &self.text[..self.path_at]);
-        let absolute = if reference.starts_with("//") {
-            format!("{scheme}:{reference}")
-        } else if reference.starts_with('/') {
-            format!("{base}{reference}")
-        } else if reference.is_empty() {
+        let base = &self.text[..self.path_at];
+        if reference.is_empty() {
             return Some(self.clone());
+        }
+        let joined = if reference.starts_with("//") {
+            Self::parse(&format!("{}:{reference}", self.origin().scheme))
+        } else if reference.starts_with('/') {
+            Self::join(base, reference)
         } else {
             let folder = self.path().rfind('/').map_or("/", |at| &self.path()[..=at]);
-            format!("{base}{folder}{reference}")
+            Self::join(base, &format!("{folder}{reference}"))
         };
-        Self::parse(&absolute).ok().map(Self::without_dots)
+        joined.ok().map(Self::without_dots)
     }
 
     fn without_dots(self) -> Self {
@@ -212,19 +240,13 @@ impl Href {
     /// Whether `self` is a member of this collection: exactly one more segment, with or without its own slash.
     #[must_use]
     pub fn is_member_of(&self, collection: &Self) -> bool {
-        let (inner, outer) = (self.key().0, collection.as_collection().key().0);
-        inner
-            .strip_prefix(&outer)
-            .is_some_and(|rest| !rest.is_empty() && !rest.trim_end_matches('/').contains('/'))
+        self.key().is_member_of(&collection.as_collection().key())
     }
 
     /// Whether `self` lies at or below this collection.
     #[must_use]
     pub fn is_within(&self, collection: &Self) -> bool {
-        self.as_collection()
-            .key()
-            .0
-            .starts_with(&collection.as_collection().key().0)
+        self.key().is_within(&collection.as_collection().key())
     }
 
     /// The URL of the same last segment in another collection.

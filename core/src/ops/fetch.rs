@@ -169,15 +169,21 @@ fn query_refused(answer: &Answer) -> bool {
 struct Place<'a> {
     calendar: &'a Href,
     url: &'a Href,
+    calendar_key: HrefKey,
+    url_key: HrefKey,
     related: usize,
     unrelated: usize,
 }
 
 impl<'a> Place<'a> {
     fn new(calendar: &'a Href, answer: &'a Answer) -> Self {
+        let url = &answer.url;
+        let (calendar_key, url_key) = (calendar.as_collection().key(), url.as_collection().key());
         Self {
             calendar,
-            url: &answer.url,
+            url,
+            calendar_key,
+            url_key,
             related: 0,
             unrelated: 0,
         }
@@ -186,17 +192,18 @@ impl<'a> Place<'a> {
     /// The member's href below the Calendar. The collection itself is no member.
     fn member(&mut self, raw: &str) -> Option<Href> {
         let href = self.url.resolve(raw);
-        let within = |collection: &Href| href.as_ref().is_some_and(|href| href.is_within(collection));
-        if !within(self.calendar) && !within(self.url) {
+        let key = href.as_ref().map(Href::key);
+        let within = |collection: &HrefKey| key.as_ref().is_some_and(|key| key.is_within(collection));
+        if !within(&self.calendar_key) && !within(&self.url_key) {
             self.unrelated += 1;
             return None;
         }
         self.related += 1;
-        let href = href?;
-        if href.is_member_of(self.calendar) {
+        let (href, key) = (href?, key?);
+        if key.is_member_of(&self.calendar_key) {
             return Some(href);
         }
-        href.is_member_of(self.url).then(|| href.moved_into(self.calendar))
+        key.is_member_of(&self.url_key).then(|| href.moved_into(self.calendar))
     }
 
     /// An answer that is about other places only must not pass for an empty Calendar.

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::{integer, missing, violation};
 use crate::session::Session;
-use crate::tool::compact::{self, Detail, drop_empty};
+use crate::tool::compact::{self, Detail, drop_empty, object};
 
 /// The name that cursors are bound to.
 const TOOL: &str = "calendar_occurrences.query";
@@ -334,11 +334,11 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
         .collect();
     let mut page = json!({
         "outcome": "success",
-        "items": items,
         "diagnostics": held.found.diagnostics,
         "temporalEvaluationContext": {"timeZone": held.zone.name(), "source": held.source},
         "pagination": {"mode": "query_result_snapshot", "nextCursor": following}
     });
+    page["items"] = items.into();
     let unresolved = &held.found.unresolved;
     if !unresolved.is_empty() {
         let hrefs: Vec<&Href> = unresolved.iter().take(MAX_UNRESOLVED).collect();
@@ -351,11 +351,11 @@ fn page(held: &Held, from: usize, size: usize, following: Option<String>) -> Val
 }
 
 fn full_row(row: &OccurrenceRow, evaluation: &Zone) -> Value {
-    json!({
-        "snapshot": compact::full(&row.resource),
-        "recurrenceIdentity": Entity::recurrence_identity(&row.instance),
-        "timing": OccurrenceTiming::of(&row.instance, evaluation)
-    })
+    object([
+        ("snapshot", compact::full(&row.resource)),
+        ("recurrenceIdentity", json!(Entity::recurrence_identity(&row.instance))),
+        ("timing", json!(OccurrenceTiming::of(&row.instance, evaluation))),
+    ])
 }
 
 /// A whole second in the form of `utcDateTime`.

@@ -8,7 +8,7 @@
 //! * `kind` of an enumerated value that is a registered one.
 //!
 //! **An occurrence row** is further without
-//! * of `projection`: `kind` of an Event; `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
+//! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
 //!   away; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
 //!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
 //!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
@@ -25,7 +25,6 @@
 //!
 //! **A page** is without empty `diagnostics`.
 
-use kalends_core::ical::entity::Kind;
 use kalends_core::ical::expand::Instance;
 use kalends_core::ical::value::Temporal;
 use kalends_core::ical::zone::Zone;
@@ -104,10 +103,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
         }
     }
     let mut snapshot = Map::new();
-    let mut projection = json!({"fields": fields});
-    if entity.kind() == Some(Kind::Todo) {
-        projection["kind"] = json!(Kind::Todo);
-    }
+    let mut projection = object([("kind", json!(entity.kind())), ("fields", fields)]);
     if let Some(revision) = resource.entity_revision() {
         let mut address = json!({"href": revision.href, "entityTag": revision.entity_tag});
         let file = resource.href.last_segment();
@@ -122,7 +118,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
     snapshot.insert("projection".into(), projection);
     snapshot.insert("diagnostics".into(), json!(resource.diagnostics()));
     drop_empty(&mut snapshot, &["diagnostics"]);
-    let mut row = json!({"snapshot": snapshot, "timing": timing(instance)});
+    let mut row = object([("snapshot", snapshot.into()), ("timing", timing(instance))]);
     if entity.is_recurring() {
         let moved = instance.identity != instance.start;
         row["recurrenceIdentity"] = if moved {
@@ -136,7 +132,7 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
 
 fn timing(instance: &Instance) -> Value {
     let start = &instance.start;
-    let mut timing = json!({"effectiveStart": time(start, None)});
+    let mut timing = object([("effectiveStart", time(start, None))]);
     match (&instance.end, &instance.duration) {
         (Some(end), _) => timing["effectiveEnd"] = time(end, Some(start)),
         (None, Some(duration)) => timing["effectiveDuration"] = json!(duration.to_string()),
@@ -199,6 +195,14 @@ fn plain(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// An object of these members. Unlike `json!`, it does not copy them.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Leaves out the members named that are empty arrays.
