@@ -374,7 +374,7 @@ fn compact_is_full_with_members_left_out() {
     let tag = |row: &Value| row["snapshot"]["entityRevision"]["entityTag"].clone();
     let series = |fields: Value, timing: Value, identity: Value, row: &Value| {
         let revision = json!({"href": href("daily.ics"), "entityTag": tag(row)});
-        json!({"snapshot": {"projection": {"fields": fields}, "entityRevision": revision}, "recurrenceIdentity": identity, "timing": timing})
+        json!({"snapshot": {"projection": {"kind": "event", "fields": fields}, "entityRevision": revision}, "recurrenceIdentity": identity, "timing": timing})
     };
     let plain =
         json!({"effectiveStart": {"value": "2026-12-01T09:00:00Z"}, "effectiveEnd": {"value": "2026-12-01T09:30:00Z"}});
@@ -388,7 +388,7 @@ fn compact_is_full_with_members_left_out() {
     assert_eq!(rows[1], series(fields, berlin, identity, &rows[1]));
     let revision = json!({"href": href("x.ics"), "entityUid": "a day", "entityTag": tag(&rows[2])});
     let alone = json!({
-        "snapshot": {"projection": {"fields": {"summary": "Day", "location": "Here"}}, "entityRevision": revision},
+        "snapshot": {"projection": {"kind": "event", "fields": {"summary": "Day", "location": "Here"}}, "entityRevision": revision},
         "timing": {"effectiveStart": {"value": "2026-12-03"}}
     });
     assert_eq!(rows[2], alone);
