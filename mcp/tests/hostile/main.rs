@@ -21,7 +21,7 @@ use std::sync::{Mutex, mpsc};
 use kalends_tests::conformance::{Seen, Server, Then, Wire, respond, stall};
 use serde_json::json;
 
-use crate::rig::{Hostile, Kalends, PASSWORD, account, honest, tools};
+use crate::rig::{BASIC, Hostile, Kalends, PASSWORD, account, honest, tools};
 
 const UNAUTHENTICATED: &str = r#"<?xml version="1.0"?><d:multistatus xmlns:d="DAV:"><d:response><d:href>/</d:href><d:propstat>
 <d:prop><d:current-user-principal><d:unauthenticated/></d:current-user-principal></d:prop><d:status>HTTP/1.1 200 OK</d:status>
@@ -62,7 +62,13 @@ fn wrong_credentials_are_named_as_that() {
     for server in servers {
         let mut kalends = Kalends::at(&server.url(), &[]);
         kalends.both_fail("upstream_unauthorized", &["CALDAV_USERNAME", "CALDAV_PASSWORD"]);
-        assert_eq!(server.server.log().len(), 2, "a refused password is not tried again");
+        let log = server.server.log();
+        assert_eq!(log.len(), 2, "a refused password is not tried again");
+        assert_eq!(
+            credentials(&log[0]),
+            format!("Basic {BASIC}"),
+            "what is looked for later is what is sent"
+        );
         server.heal();
         kalends.both_work();
         kalends.finish();
