@@ -39,14 +39,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map_err(|_| "the user name or password cannot be sent")?;
     let host = Blocking::new(Options::from_env())?;
     let filter = TextFilter::default();
-    let query = QueryOccurrences { scope: Scope::All, from, to, evaluation: evaluation.clone(), filter };
+    let query = QueryOccurrences {
+        scope: Scope::All,
+        from,
+        to,
+        evaluation: evaluation.clone(),
+        filter,
+    };
     let found = host.run(query, &account)?;
 
     for row in &found.rows {
         if args().any(|arg| arg == "--tsv") {
             println!("{}\t{}", start(row), summary(row));
         } else {
-            println!("{}  {}", evaluation.local_at(row.instance.from).strftime("%a %d %b %H:%M"), summary(row));
+            println!(
+                "{}  {}",
+                evaluation.local_at(row.instance.from).strftime("%a %d %b %H:%M"),
+                summary(row)
+            );
         }
     }
     for diagnostic in &found.diagnostics {
@@ -64,5 +74,9 @@ fn start(row: &OccurrenceRow) -> String {
 }
 
 fn summary(row: &OccurrenceRow) -> String {
-    row.resource.entity.occurrence_fields(&row.instance).summary.unwrap_or_default()
+    row.resource
+        .entity
+        .occurrence_fields(&row.instance)
+        .summary
+        .unwrap_or_default()
 }

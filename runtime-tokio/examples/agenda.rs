@@ -13,7 +13,6 @@ use std::error::Error;
 use std::future::pending;
 
 use jiff::{SignedDuration, Timestamp};
-use kalends_tokio::{Options, Tokio};
 use kalends_core::account::credential::Credential;
 use kalends_core::account::secret::Secret;
 use kalends_core::account::{Account, Settings};
@@ -23,6 +22,7 @@ use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::{OccurrenceRow, QueryOccurrences};
 use kalends_core::ops::scope::Scope;
 use kalends_core::query::text_filter::TextFilter;
+use kalends_tokio::{Options, Tokio};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -41,14 +41,24 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .map_err(|_| "the user name or password cannot be sent")?;
     let host = Tokio::new(Options::from_env())?;
     let filter = TextFilter::default();
-    let query = QueryOccurrences { scope: Scope::All, from, to, evaluation: evaluation.clone(), filter };
+    let query = QueryOccurrences {
+        scope: Scope::All,
+        from,
+        to,
+        evaluation: evaluation.clone(),
+        filter,
+    };
     let found = host.run(query, &account, pending()).await?;
 
     for row in &found.rows {
         if args().any(|arg| arg == "--tsv") {
             println!("{}\t{}", start(row), summary(row));
         } else {
-            println!("{}  {}", evaluation.local_at(row.instance.from).strftime("%a %d %b %H:%M"), summary(row));
+            println!(
+                "{}  {}",
+                evaluation.local_at(row.instance.from).strftime("%a %d %b %H:%M"),
+                summary(row)
+            );
         }
     }
     for diagnostic in &found.diagnostics {
@@ -66,5 +76,9 @@ fn start(row: &OccurrenceRow) -> String {
 }
 
 fn summary(row: &OccurrenceRow) -> String {
-    row.resource.entity.occurrence_fields(&row.instance).summary.unwrap_or_default()
+    row.resource
+        .entity
+        .occurrence_fields(&row.instance)
+        .summary
+        .unwrap_or_default()
 }
