@@ -71,7 +71,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn start(row: &OccurrenceRow) -> String {
     match &row.instance.start {
         Temporal::Date(date) => date.to_string(),
-        _ => Timestamp::from_second(row.instance.from).map_or_else(|_| String::new(), |time| time.to_string()),
+        Temporal::Floating(_) | Temporal::Utc(_) | Temporal::Zoned(..) => {
+            Timestamp::from_second(row.instance.from).map_or_else(|_| String::new(), |time| time.to_string())
+        }
     }
 }
 

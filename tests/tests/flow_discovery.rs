@@ -95,7 +95,16 @@ fn expected(fault: Fault) -> Code {
         Fault::Status(404) => Code::NotFound,
         Fault::Status(429) | Fault::LeaveMeAlone => Code::UpstreamRateLimited,
         Fault::Status(500 | 503) | Fault::OneMoment => Code::UpstreamUnavailable,
-        _ => Code::UpstreamProtocolError,
+        Fault::Status(_)
+        | Fault::Html
+        | Fault::Warning
+        | Fault::CutXml
+        | Fault::Nothing
+        | Fault::RedirectInside
+        | Fault::RedirectOutside
+        | Fault::RedirectDown
+        | Fault::RedirectCircle
+        | Fault::SeeOther => Code::UpstreamProtocolError,
     }
 }
 
