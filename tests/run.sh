@@ -79,7 +79,7 @@ install() {
   venv "$root/py" python-dateutil==2.9.0.post0 tzdata jsonschema==4.25.1
   for v in 1.6.0 1.9.4 1.16.0; do venv "$root/py-$v" mcp==$v pydantic==2.11.7; done # newer pydantic breaks them
   for v in 1.30.0 2.3.0; do venv "$root/py-$v" mcp==$v; done
-  if ! node -e 'process.exit(process.versions.node.split(".")[0] < 20)' 2>/dev/null; then
+  if ! node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null; then
     [ "${CI:-}" != true ] || { echo "Node 20 is missing" >&2; return 1; }
     skip "MCP clients for TypeScript: no Node 20"
     return

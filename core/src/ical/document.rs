@@ -185,6 +185,12 @@ impl Document {
         }
     }
 
+    /// How many content lines there are: each takes some 28 bytes beside its octets.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The octets, unchanged.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {

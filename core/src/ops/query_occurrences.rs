@@ -30,6 +30,8 @@ pub const MAX_OCCURRENCES: usize = 50_000;
 const BREATH: usize = 64;
 /// The most evaluation steps of one resource: some 50 ms of work.
 const RESOURCE_STEPS: u64 = 1_000_000;
+/// The most content lines of all resources that one query keeps.
+const QUERY_LINES: usize = 2_000_000;
 /// The most evaluation steps of one query.
 const QUERY_STEPS: u64 = 20_000_000;
 
@@ -154,6 +156,7 @@ struct Gathering<'a> {
     uids: BTreeMap<(Href, String), Vec<Href>>,
     seen: BTreeSet<HrefKey>,
     steps: u64,
+    lines: usize,
 }
 
 impl<'a> Gathering<'a> {
@@ -171,6 +174,7 @@ impl<'a> Gathering<'a> {
             uids,
             seen,
             steps: 0,
+            lines: 0,
         }
     }
 
@@ -232,6 +236,7 @@ impl<'a> Gathering<'a> {
             }
         };
         let resource = Arc::new(resource);
+        let before = self.found.rows.len();
         for instance in instances {
             if !instance.cancelled && self.overlaps(&instance) && self.selects(&resource, &instance) {
                 self.found.rows.push(OccurrenceRow {
@@ -239,6 +244,14 @@ impl<'a> Gathering<'a> {
                     instance,
                 });
             }
+        }
+        if self.found.rows.len() > before {
+            self.lines += resource.entity.document().line_count();
+        }
+        if self.lines > QUERY_LINES {
+            let message =
+                "The resources in the window hold more lines than one query may keep. Ask for a smaller window.";
+            return Err(exhausted(Dimension::ResourceCount, self.lines, QUERY_LINES, message));
         }
         if self.found.rows.len() > MAX_OCCURRENCES {
             let message = "The window holds more occurrences than one query may return. Ask for a smaller window.";

@@ -28,8 +28,9 @@ const TOOL: &str = "calendar_occurrences.query";
 const DEFAULT_PAGE: usize = 50;
 /// The most hrefs of resources that were left out.
 const MAX_UNRESOLVED: usize = 25;
-/// What a resource keeps alive beside its octets, as a multiple of them: lines, components, zones.
-const STRUCTURE: usize = 3;
+/// What a resource keeps alive beside its octets, in bytes: for each content line, and for components and zones.
+const LINE: usize = 28;
+const STRUCTURE: usize = 1024;
 
 /// A result of a Start, as it is kept for its later pages.
 #[derive(Debug)]
@@ -317,7 +318,8 @@ fn categories(arguments: &Value, found: &mut Vec<Violation>) -> Vec<String> {
 fn weight(found: &Occurrences) -> Weight {
     let mut seen = BTreeSet::new();
     let distinct = found.rows.iter().filter(|row| seen.insert(Arc::as_ptr(&row.resource)));
-    let resources: usize = distinct.map(|row| row.resource.entity.size() * STRUCTURE).sum();
+    let kept = |entity: &Entity| entity.size() + LINE * entity.document().line_count() + STRUCTURE;
+    let resources: usize = distinct.map(|row| kept(&row.resource.entity)).sum();
     Weight {
         items: found.rows.len(),
         bytes: resources + found.rows.len() * size_of::<OccurrenceRow>(),
