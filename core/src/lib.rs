@@ -18,7 +18,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`machine`], [`operation`], [`env`], [`time`], [`ledger`] | the host contract, and what is known about a write |
+//! | [`machine`], [`operation`], [`mod@env`], [`time`], [`ledger`] | the host contract, and what is known about a write |
 //! | [`flow`] | the executor: the only file that names `Future` |
 //! | [`outcome`] | values, error codes, violations, limits, diagnostics |
 //! | [`href`], [`calendar`], [`resource`] | what results are made of |
