@@ -103,6 +103,7 @@ pub struct Simulated {
     now: Moment,
     honest: Local,
     left: usize,
+    always: Option<Fault>,
     blocked: bool,
     max_requests: usize,
 }
@@ -132,9 +133,18 @@ impl Simulated {
             now: Moment::ZERO,
             honest,
             left: faults,
+            always: None,
             blocked: false,
             max_requests,
         }
+    }
+
+    /// A server that misbehaves in the same way on every request.
+    #[must_use]
+    pub fn always(fault: Fault, honest: Local, max_requests: usize) -> Self {
+        let mut world = Self::new(Choices::default(), honest, 0, max_requests);
+        world.always = Some(fault);
+        world
     }
 
     fn promises(&mut self, exchange: &Exchange) {
@@ -260,6 +270,10 @@ impl World for Simulated {
 
     fn answer(&mut self, exchange: &Exchange) -> Reply {
         self.now = self.now + LATENCY;
+        if let Some(fault) = self.always {
+            self.faults.push(fault);
+            return self.misbehave(fault, exchange);
+        }
         let chosen = if self.left == 0 {
             0
         } else {

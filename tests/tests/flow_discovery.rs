@@ -41,10 +41,13 @@ fn account() -> Arc<Account> {
 }
 
 fn world(choices: Choices, faults: usize) -> Simulated {
-    let server = Local::memory()
+    Simulated::new(choices, server(), faults, 24)
+}
+
+fn server() -> Local {
+    Local::memory()
         .with_calendar("work", "Work")
-        .with_calendar("home", "Home");
-    Simulated::new(choices, server, faults, 24)
+        .with_calendar("home", "Home")
 }
 
 fn list(account: &Arc<Account>) -> impl Machine<Output = Outcome<CalendarList>> + use<> {
@@ -109,10 +112,10 @@ fn expected(fault: Fault) -> Code {
 }
 
 #[test]
-fn every_path_with_two_faults_keeps_the_promises() {
+fn every_path_with_three_faults_keeps_the_promises() {
     let mut ended_well = 0;
     let paths = explore(|choices| {
-        let mut world = world(choices, 2);
+        let mut world = world(choices, 3);
         let (outcome, _) = sequential(list(&account()), &mut world, None);
         check(&outcome, &world);
         ended_well += usize::from(outcome.is_ok());
@@ -197,4 +200,24 @@ fn any_order_of_answers_gives_the_same_listing() {
         world.choices
     });
     assert!(most <= IN_FLIGHT);
+}
+
+#[test]
+fn a_server_that_never_works_is_given_up() {
+    for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::RedirectInside) {
+        let account = account();
+        let mut world = Simulated::always(fault, server(), 24);
+        let (outcome, _) = sequential(list(&account), &mut world, None);
+        let error = outcome.expect_err("nothing works");
+        assert!(
+            world.now() <= Moment(Duration::from_secs(31)),
+            "{fault:?}: {:?}",
+            world.now()
+        );
+        if fault == Fault::LeaveMeAlone {
+            let (again, _) = sequential(list(&account), &mut world, None);
+            assert_eq!(again.expect_err("it was asked to wait").code, error.code);
+            assert_eq!(world.log.len(), 1, "it was asked again");
+        }
+    }
 }

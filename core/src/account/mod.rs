@@ -184,3 +184,65 @@ impl Account {
         Some(until.since(now)).filter(|wait| !wait.is_zero())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::secret::Secret;
+    use http::header::SET_COOKIE;
+
+    #[test]
+    fn credential_and_cookies_go_to_trusted_places_only() {
+        let href = |text: &str| Href::parse(text).unwrap();
+        let credential = Credential::Basic {
+            username: "ana".into(),
+            password: Secret::new("hunter2"),
+        };
+        let mut settings = Settings::new(href("https://dav.example/"), credential);
+        settings.redirect_hosts = vec![RedirectHost::parse("p1.dav.example").unwrap()];
+        let account = Account::new(settings).unwrap();
+        let response = Response::builder().header(SET_COOKIE, "s=1; Path=/").body(Bytes::new());
+        account.observe(&href("https://dav.example/"), response.as_ref().unwrap());
+        account.observe(&href("https://evil.example/"), &response.unwrap());
+        for (url, credential, cookie) in [
+            ("https://dav.example/x", true, true),
+            ("https://p1.dav.example/x", true, false),
+            ("https://evil.example/x", false, false),
+            ("http://dav.example/x", false, false),
+        ] {
+            let mut request = Request::builder()
+                .header(AUTHORIZATION, "stale")
+                .header(COOKIE, "stale");
+            request = request.uri(url);
+            let mut request = request.body(Bytes::new()).unwrap();
+            account.sign(&href(url), &mut request);
+            let sensitive = |value: Option<&HeaderValue>| value.map(HeaderValue::is_sensitive);
+            assert_eq!(
+                sensitive(request.headers().get(AUTHORIZATION)),
+                credential.then_some(true),
+                "{url}"
+            );
+            assert_eq!(
+                sensitive(request.headers().get(COOKIE)),
+                cookie.then_some(true),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pause_holds_for_its_origin_and_ends() {
+        let account = Account::new(Settings::new(Href::parse("https://x/").unwrap(), Credential::None)).unwrap();
+        let (origin, other) = (
+            Href::parse("https://x/a").unwrap().origin(),
+            Href::parse("https://y/").unwrap().origin(),
+        );
+        account.pause(origin.clone(), Moment::ZERO, Duration::from_secs(300));
+        assert_eq!(
+            account.paused(&origin, Moment(Duration::from_secs(100))),
+            Some(Duration::from_secs(200))
+        );
+        assert_eq!(account.paused(&other, Moment::ZERO), None);
+        assert_eq!(account.paused(&origin, Moment(Duration::from_secs(300))), None);
+    }
+}
