@@ -166,6 +166,14 @@ impl Intake {
         }
     }
 
+    /// Makes room for a body whose length the response tells, within the limit. Only saves copies: what is said here is
+    /// not trusted.
+    pub fn expect(&mut self, length: u64) {
+        if let BodyLimit::Bytes(limit) = self.limit {
+            self.body.reserve(usize::try_from(length).unwrap_or(limit).min(limit));
+        }
+    }
+
     /// Whether the host should read the body at all.
     #[must_use]
     pub fn wants_body(&self) -> bool {

@@ -130,6 +130,7 @@ impl Blocking {
             .build();
         let (mut head, body) = agent.run(request)?.into_parts();
         let mut intake = Intake::new(exchange.body);
+        intake.expect(body.content_length().unwrap_or(0));
         let is_gzip = take_gzip(&mut head.headers);
         if intake.wants_body() {
             let wire = body.into_reader();

@@ -29,8 +29,8 @@ use crate::ops::discover::{read, request};
 use crate::ops::get_resource;
 use crate::outcome::{Code, Diagnostic, Dimension, Error, Outcome};
 
-/// How far a window is widened on each side, in seconds: two zones differ by 26 hours at most.
-const WIDENING: i64 = 2 * 86_400;
+/// How far a window is widened on each side, in seconds: two zones differ by 26 hours at most (UTC+14 and UTC-12).
+const WIDENING: i64 = 26 * 3_600;
 /// From here on servers miss endless rules (sabre/dav, Nextcloud, Cyrus): 2037-01-01T00:00:00Z.
 const FAR_FUTURE: i64 = 2_114_380_800;
 /// The most resources of one query.
