@@ -24,7 +24,10 @@ enum Body {
 
 impl Incoming {
     pub(crate) fn new(mut head: Parts, mut intake: Intake) -> Self {
-        let length = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let length = head
+            .headers
+            .get(CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.parse().ok());
         intake.expect(length.unwrap_or(0));
         let body = if take_gzip(&mut head.headers) {
             Body::Awaited(intake)

