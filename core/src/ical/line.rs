@@ -178,13 +178,13 @@ pub(super) fn decode(value: &[u8]) -> String {
 
 /// Splits at a separator that does not stand between double quotes.
 pub(super) fn split_quoted(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let plain = memchr::memchr(b'"', text).is_none();
+    let plain = memchr(b'"', text).is_none();
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
         let mut quoted = false;
         let end = if plain {
-            memchr::memchr(separator, text)
+            memchr(separator, text)
         } else {
             text.iter().position(|byte| {
                 quoted ^= *byte == b'"';
