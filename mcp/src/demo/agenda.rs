@@ -27,6 +27,7 @@ pub(super) fn render(rows: &[Value], zone: &Zone, today: Date, days: i32) -> Str
     let mut entries: Vec<Entry> = rows.iter().filter_map(|row| Entry::read(row, zone)).collect();
     entries.sort_by_key(|entry| match &entry.when {
         When::Days(first, _) => (0, first.at(0, 0, 0, 0)),
+        When::Times(_, end, _) if entry.todo => (1, *end),
         When::Times(start, ..) => (1, *start),
     });
     let mut out = String::new();
