@@ -28,14 +28,13 @@ impl Engine {
     /// The variable to blame, and why: a folder that cannot be made, or options that cannot be used.
     pub(crate) fn new(url: &Href, options: Options) -> Result<Self, (&'static str, String)> {
         if url.origin().scheme == "file" {
-            let path = folder(url).ok_or_else(|| ("CALDAV_URL", "names no folder".to_owned()))?;
             let open = |error: io::Error| {
                 (
                     "CALDAV_URL",
                     format!("names a folder that cannot be used: {}", error.kind()),
                 )
             };
-            return Local::folder(path)
+            return Local::open(url)
                 .map(|local| Self::Folder(Arc::new(local)))
                 .map_err(open);
         }
@@ -59,7 +58,10 @@ impl Engine {
 
     /// The host's monotonic clock.
     pub(crate) fn now(&self) -> Moment {
-        self.env().now
+        match self {
+            Self::Network(tokio) => tokio.now(),
+            Self::Folder(local) => local.now(),
+        }
     }
 
     /// Runs an operation to its outcome. On the network it is told to finish early when `canceled` resolves; a
@@ -86,34 +88,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// The path of a `file` URL, percent-decoded (RFC 8089).
-fn folder(url: &Href) -> Option<std::path::PathBuf> {
-    let path = url.path();
-    let bytes = path.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let escape = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        match escape.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    let text = String::from_utf8(out).ok()?;
-    // `file:///C:/x` names `C:/x`.
-    let drive = |text: &str| text.as_bytes().get(2) == Some(&b':') && text.as_bytes()[1].is_ascii_alphabetic();
-    let text = if cfg!(windows) && drive(&text) {
-        &text[1..]
-    } else {
-        &text
-    };
-    Some(text.into())
 }

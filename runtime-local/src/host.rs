@@ -30,12 +30,12 @@ impl Clock {
 }
 
 /// Readings of the clocks, and fresh entropy.
-pub(crate) fn env(start: Instant) -> Env {
+pub(crate) fn env(now: Moment) -> Env {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).expect("the operating system gives entropy");
     Env {
-        now: Moment(start.elapsed()),
+        now,
         utc: Utc(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX)),
         seed,
     }

@@ -83,6 +83,7 @@ use kalends_core::env::Env;
 use kalends_core::href::Href;
 use kalends_core::machine::Machine;
 use kalends_core::operation::Operation;
+use kalends_core::time::Moment;
 
 pub use crate::metadata::Metadata;
 
@@ -245,13 +246,19 @@ impl Local {
         self
     }
 
+    /// This host's clock, counted from its construction.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        Moment(self.start.elapsed())
+    }
+
     /// Fresh clocks and entropy for one machine.
     ///
     /// # Panics
     /// If the operating system gives no entropy.
     #[must_use]
     pub fn env(&self) -> Env {
-        host::env(self.start)
+        host::env(self.now())
     }
 
     /// Starts an operation and drives it to its end.
