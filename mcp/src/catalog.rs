@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use kalends_core::query::text_filter::{MAX_CATEGORIES, MAX_CATEGORY, MAX_TEXT};
 use serde_json::{Value, json};
 
 /// The key of the cache hints in a tool's `_meta`.
@@ -110,8 +111,8 @@ fn occurrences_query() -> ToolSpec {
         "from": instant("start of the window, inclusive, e.g. {\"kind\":\"utcDateTime\",\"value\":\"2026-12-01T00:00:00Z\"}"),
         "to": instant("end of the window, exclusive, like from; at most 366 days later"),
         "evaluationTimeZone": {"type": "string", "minLength": 1, "maxLength": 255, "description": "IANA zone for all-day and floating times, e.g. Europe/Berlin"},
-        "text": {"type": "string", "minLength": 1, "maxLength": 256, "description": "words that must all occur in summary, description, location or categories"},
-        "categories": {"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": 128}},
+        "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "description": "words that must all occur in summary, description, location or categories"},
+        "categories": {"type": "array", "minItems": 1, "maxItems": MAX_CATEGORIES, "uniqueItems": true, "items": {"type": "string", "minLength": 1, "maxLength": MAX_CATEGORY}},
         "detail": detail(),
         "pageSize": {"type": "integer", "minimum": 1, "maximum": 200, "description": "default 50"},
         "cursor": {"type": "string", "minLength": 1, "maxLength": 2048, "description": "nextCursor of the page before; only pageSize may go with it"}

@@ -120,27 +120,27 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn check(ask: &QueryOccurrences) -> Outcome<()> {
-    let (pointer, code, message) = if ask.from >= ask.to {
-        (
-            "/to",
-            "out_of_range",
-            "The window is empty: send a `to` that is later than `from`.".to_owned(),
-        )
-    } else if ask.to.duration_since(ask.from) > SignedDuration::from_hours(24 * MAX_WINDOW_DAYS) {
-        (
-            "/to",
-            "out_of_range",
-            format!("The window may be {MAX_WINDOW_DAYS} days long at most: ask for less at a time."),
-        )
+    match window_violation(ask.from, ask.to) {
+        None => Ok(()),
+        Some(violation) => Err(Error::violations(Phase::SchemaLexicalDiscriminator, vec![violation])),
+    }
+}
+
+/// What is wrong with a window, if anything: it is empty, or longer than [`MAX_WINDOW_DAYS`].
+#[must_use]
+pub fn window_violation(from: Timestamp, to: Timestamp) -> Option<Violation> {
+    let message = if to <= from {
+        "Send a to that is later than from.".to_owned()
+    } else if to.duration_since(from) > SignedDuration::from_hours(24 * MAX_WINDOW_DAYS) {
+        format!("Send a window of at most {MAX_WINDOW_DAYS} days; ask for less at a time.")
     } else {
-        return Ok(());
+        return None;
     };
-    let violation = Violation {
-        pointer: pointer.into(),
-        code,
+    Some(Violation {
+        pointer: "/to".into(),
+        code: "out_of_range",
         message: Some(message),
-    };
-    Err(Error::violations(Phase::SchemaLexicalDiscriminator, vec![violation]))
+    })
 }
 
 fn ceiling(instant: Timestamp) -> i64 {

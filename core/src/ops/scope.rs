@@ -43,12 +43,19 @@ pub struct Target {
 /// Discovery's errors; `ambiguous` with candidates; `not_found`; `outside_scope`; `invalid_input` for a bad href.
 pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Outcome<(Vec<Target>, Vec<Diagnostic>)> {
     let settings = channel.account.settings();
-    if let Scope::Selected(CalendarChoice::Href(text)) = scope {
-        let href = address(channel.account, text, "/scope/calendar/href")?.as_collection();
+    let wanted = match scope {
+        Scope::Selected(CalendarChoice::Href(text)) => Some(
+            address(channel.account, text, "/scope/calendar/href")?
+                .as_collection()
+                .key(),
+        ),
+        Scope::Selected(CalendarChoice::Name(_)) | Scope::Default | Scope::All => None,
+    };
+    if let Some(wanted) = &wanted {
         if let Some(exact) = settings
             .calendar_hrefs
             .iter()
-            .find(|configured| configured.key() == href.key())
+            .find(|configured| configured.key() == *wanted)
         {
             return Ok((
                 vec![Target {
@@ -67,11 +74,10 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
     } = discover(channel).await?;
     let targets = match scope {
         Scope::All => calendars.iter().map(|calendar| target(calendar, kinds)).collect(),
-        Scope::Selected(CalendarChoice::Href(text)) => {
-            let key = address(channel.account, text, "/scope/calendar/href")?
-                .as_collection()
-                .key();
-            let found = calendars.iter().find(|calendar| href_of(calendar).key() == key);
+        Scope::Selected(CalendarChoice::Href(_)) => {
+            let found = calendars
+                .iter()
+                .find(|calendar| Some(href_of(calendar).key()) == wanted);
             let missing = || {
                 Error::new(
                     Code::NotFound,

@@ -11,7 +11,7 @@ use kalends_core::href::Href;
 use kalends_core::ical::entity::Entity;
 use kalends_core::ical::series::OccurrenceTiming;
 use kalends_core::ical::zone::Zone;
-use kalends_core::ops::query_occurrences::{MAX_WINDOW_DAYS, OccurrenceRow, Occurrences, QueryOccurrences};
+use kalends_core::ops::query_occurrences::{OccurrenceRow, Occurrences, QueryOccurrences, window_violation};
 use kalends_core::ops::scope::{CalendarChoice, Scope};
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use kalends_core::query::cursor::{Position, expired};
@@ -115,7 +115,7 @@ fn start(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, &'s
     let from = instant(arguments, "from", &mut found);
     let to = instant(arguments, "to", &mut found);
     if let (Some(from), Some(to)) = (from, to) {
-        window(from, to, &mut found);
+        found.extend(window_violation(from, to));
     }
     let (zone, source) = match arguments.get("evaluationTimeZone").and_then(Value::as_str) {
         Some(name) => (Some(name), "caller"),
@@ -258,16 +258,6 @@ fn rounded(text: &str) -> Option<Timestamp> {
     let up = i64::from(rest.bytes().any(|digit| digit != b'0'));
     let second: Timestamp = format!("{whole}Z").parse().ok()?;
     second.checked_add(((ticks + up) * 100).nanoseconds()).ok()
-}
-
-fn window(from: Timestamp, to: Timestamp, found: &mut Vec<Violation>) {
-    let longest = jiff::SignedDuration::from_hours(24 * MAX_WINDOW_DAYS);
-    if to <= from {
-        found.push(violation("/to", "out_of_range", "Send a to that is later than from."));
-    } else if to.duration_since(from) > longest {
-        let text = format!("Send a window of at most {MAX_WINDOW_DAYS} days; ask for less at a time.");
-        found.push(violation("/to", "out_of_range", text));
-    }
 }
 
 fn evaluation(name: &str, found: &mut Vec<Violation>) -> Option<Zone> {
