@@ -27,16 +27,10 @@ const CALENDAR: [&str; 8] = [
     "A:calendar-order",
 ];
 
-/// At the configured URL, depth 0: what it is, and where principal and homes are. It may be a principal, a home or a
-/// Calendar, so all of these are asked for at once.
+/// At the configured URL or at a principal, depth 0: what it is, and where principal, homes and scheduling collections
+/// are (RFC 5397; RFC 4791, 6.2.1; RFC 6638, 2.4).
 #[must_use]
 pub fn discovery_body() -> Bytes {
-    body(PRINCIPAL.iter().chain(&CALENDAR))
-}
-
-/// At a principal, depth 0: its homes and scheduling collections (RFC 4791, 6.2.1; RFC 6638, 2.4).
-#[must_use]
-pub fn principal_body() -> Bytes {
     body(PRINCIPAL.iter())
 }
 
