@@ -33,8 +33,6 @@ pub struct Entry {
 pub enum Sign {
     /// A token of the `DAV` header lines.
     DavToken(&'static str),
-    /// The `Server` header begins with this.
-    ServerPrefix(&'static str),
     /// The path of a calendar home begins with this.
     HomePrefix(&'static str),
 }
@@ -84,7 +82,6 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
         Sign::DavToken(token) => lines("dav")
             .iter()
             .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
-        Sign::ServerPrefix(prefix) => lines("server").iter().any(|line| line.starts_with(prefix)),
         Sign::HomePrefix(_) => false,
     }
 }

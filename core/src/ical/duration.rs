@@ -74,15 +74,6 @@ impl Duration {
         Some(out)
     }
 
-    /// An exact length.
-    #[must_use]
-    pub fn from_seconds(seconds: u32) -> Self {
-        Self {
-            seconds,
-            ..Self::default()
-        }
-    }
-
     /// Whether it is shorter than nothing.
     #[must_use]
     pub fn is_negative(&self) -> bool {
