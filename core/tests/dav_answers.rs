@@ -67,18 +67,30 @@ fn at_sign_and_percent_40_are_one_resource() {
             .map(|href| href.key())
             .collect()
     };
-    let listed = keys(include_str!("dav/004-listing.xml"));
+    let listed = keys(include_str!(
+        "../../tests/cases/004-href-at-sign-and-percent-40/listing.xml"
+    ));
     assert_eq!(listed.len(), 3);
-    assert_eq!(listed, keys(include_str!("dav/004-multiget.xml")));
+    assert_eq!(
+        listed,
+        keys(include_str!(
+            "../../tests/cases/004-href-at-sign-and-percent-40/multiget.xml"
+        ))
+    );
     assert!(!listed.contains(&base().resolve("a/b.ics").unwrap().key()));
     // The spelling of the server is kept.
-    let spelled = &read(include_str!("dav/004-multiget.xml"))[1].href;
+    let spelled = &read(include_str!(
+        "../../tests/cases/004-href-at-sign-and-percent-40/multiget.xml"
+    ))[1]
+        .href;
     assert_eq!(spelled, "/calendars/me%40example.com/work/caf%c3%a9%7E2.ics");
 }
 
 #[test]
 fn a_member_may_have_a_status_only() {
-    let members = read(include_str!("dav/008-multiget.xml"));
+    let members = read(include_str!(
+        "../../tests/cases/008-multiget-member-with-status-only/multiget.xml"
+    ));
     let seen: Vec<_> = members
         .iter()
         .map(|m| (m.status, m.props.calendar_data.is_some()))
@@ -94,7 +106,7 @@ fn a_member_may_have_a_status_only() {
 
 #[test]
 fn calendar_data_may_be_cdata_with_its_own_namespace() {
-    let members = read(include_str!("dav/009-query.xml"));
+    let members = read(include_str!("../../tests/cases/009-calendar-data-in-cdata/query.xml"));
     assert_eq!(members.len(), 2);
     assert_eq!(summary(&members[0]), "Fish &amp; chips");
     assert_eq!(summary(&members[1]), "Fish & chips");
@@ -103,7 +115,7 @@ fn calendar_data_may_be_cdata_with_its_own_namespace() {
 
 #[test]
 fn an_absent_entity_tag_is_reported() {
-    let members = read(include_str!("dav/010-query.xml"));
+    let members = read(include_str!("../../tests/cases/010-getetag-absent/query.xml"));
     assert_eq!(members.len(), 2);
     assert_eq!(members[0].props.etag, EntityTag::parse("\"k1\""));
     assert_eq!(members[1].props.etag, None);
@@ -113,7 +125,9 @@ fn an_absent_entity_tag_is_reported() {
 
 #[test]
 fn prefix_order_and_quotes_are_indifferent() {
-    let members = read(include_str!("dav/011-query.xml"));
+    let members = read(include_str!(
+        "../../tests/cases/011-etag-unquoted-and-odd-prefix/query.xml"
+    ));
     let tags: Vec<_> = members
         .iter()
         .map(|m| m.props.etag.as_ref().unwrap().if_match().unwrap())
@@ -125,7 +139,7 @@ fn prefix_order_and_quotes_are_indifferent() {
 
 #[test]
 fn html_and_a_warning_before_the_xml_are_faults() {
-    let html = include_bytes!("dav/013-body-1.html");
+    let html = include_bytes!("../../tests/cases/013-html-or-warning-before-xml/body-1.html");
     let read_as = |status, media: Option<&str>, body: &[u8]| {
         let none = &mut |_| panic!("there is no member");
         multistatus::read(status, media, body, &Limits::default(), none).unwrap_err()
@@ -138,7 +152,7 @@ fn html_and_a_warning_before_the_xml_are_faults() {
     assert!(!fault.to_string().contains("version of the groupware"));
     assert_eq!(read_as(207, Some("Text/HTML"), html).kind, FaultKind::MediaType);
     assert_eq!(read_as(207, None, html).kind, FaultKind::Xml(XmlFault::Misplaced));
-    let warning = include_bytes!("dav/013-body-2.txt");
+    let warning = include_bytes!("../../tests/cases/013-html-or-warning-before-xml/body-2.txt");
     assert_eq!(
         read_as(207, XML, warning).kind,
         FaultKind::Shape("the root is not DAV:multistatus")
@@ -150,7 +164,9 @@ fn html_and_a_warning_before_the_xml_are_faults() {
 
 #[test]
 fn three_resources_with_one_uid_are_three_members() {
-    let members = read(include_str!("dav/053-query.xml"));
+    let members = read(include_str!(
+        "../../tests/cases/053-ten-resources-with-one-uid/query.xml"
+    ));
     let hrefs: Vec<_> = members.iter().map(|m| m.href.rsplit('/').next().unwrap()).collect();
     assert_eq!(hrefs, ["b1.ics", "b2.ics", "b3.ics"]);
     // A CR that is written as a reference stays.

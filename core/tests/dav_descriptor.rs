@@ -43,7 +43,9 @@ fn base() -> Href {
 
 #[test]
 fn writing_is_known_from_privileges() {
-    let members = read(include_str!("dav/014-home.xml"));
+    let members = read(include_str!(
+        "../../tests/cases/014-privilege-set-absent-or-aggregate/home.xml"
+    ));
     let access = |m: &Member| descriptor::describe(&m.props, &base().resolve(&m.href).unwrap()).access;
     let seen: Vec<_> = members.iter().map(access).collect();
     use Access::{ReadOnly, Unknown, Writable};
@@ -55,7 +57,7 @@ fn writing_is_known_from_privileges() {
 
 #[test]
 fn colours_are_read_as_rgb() {
-    let members = read(include_str!("dav/015-home.xml"));
+    let members = read(include_str!("../../tests/cases/015-calendar-color-with-alpha/home.xml"));
     let described = members
         .iter()
         .map(|m| descriptor::describe(&m.props, &base().resolve(&m.href).unwrap()));
@@ -77,7 +79,9 @@ fn colours_are_read_as_rgb() {
 
 #[test]
 fn names_come_from_the_server_or_the_href() {
-    let members = read(include_str!("dav/051-home.xml"));
+    let members = read(include_str!(
+        "../../tests/cases/051-two-calendars-with-one-name/home.xml"
+    ));
     let url = |m: &Member| base().resolve(&m.href).unwrap();
     let calendars = members
         .iter()
