@@ -103,7 +103,7 @@ pub fn refused(status: StatusCode) -> Box<Error> {
         403 => error(Code::UpstreamForbidden, "The CalDAV server refused access (403). Check that this user may read there.".into()),
         404 | 410 => error(Code::NotFound, format!("There is nothing at that place ({status}).")),
         429 => Fault::RateLimited(None).error(),
-        507 => error(Code::LimitExhausted, "The CalDAV server says that its answer would be too large (507).".into()),
+        507 => error(Code::LimitExhausted, "The CalDAV server says that its answer would be too large (507). Ask for a smaller window or fewer Calendars.".into()),
         500..=599 if status.as_u16() != 501 => error(Code::UpstreamUnavailable, format!("The CalDAV server failed ({status}). Try again later.")),
         _ => error(Code::UpstreamProtocolError, format!("The CalDAV server answered {status} where CalDAV expects something else.")),
     }
