@@ -6,6 +6,7 @@
 //! wrong is reported as a [`Fault`] with its place.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::line::{Line, LineKind, NONE, component_name, decode, read_line, split_quoted};
 pub use super::line::{Parameter, unfold};
@@ -279,10 +280,35 @@ impl<'a> Component<'a> {
     /// The octets from its BEGIN line through its END line, line ends included.
     #[must_use]
     pub fn slice(self) -> &'a [u8] {
+        &self.document.bytes[self.range()]
+    }
+
+    /// Where [`Self::slice`] lies in the document.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
         let lines = &self.document.lines;
         let first = lines[self.span().begin as usize].start as usize;
         let last = lines[(self.span().end as usize).min(lines.len() - 1)].next as usize;
-        &self.document.bytes[first..last]
+        first..last
+    }
+
+    /// After its BEGIN line.
+    pub(super) fn begin_end(self) -> usize {
+        self.document.lines[self.span().begin as usize].next as usize
+    }
+
+    /// Before the first component inside, or else where [`Self::inner_end`] is.
+    pub(super) fn properties_end(self) -> usize {
+        let first = self.children().next();
+        first.map_or_else(|| self.inner_end(), |child| child.range().start)
+    }
+
+    /// Before its END line; after everything in it if it has none, or one that closes a component around it too.
+    pub(super) fn inner_end(self) -> usize {
+        let lines = &self.document.lines;
+        lines
+            .get(self.span().end as usize)
+            .map_or(self.document.bytes.len(), |line| line.start as usize)
     }
 
     /// The components directly inside.
@@ -378,13 +404,30 @@ impl<'a> Property<'a> {
     /// The octets of the whole line with its folds and line end.
     #[must_use]
     pub fn slice(self) -> &'a [u8] {
-        &self.document.bytes[self.line().start as usize..self.line().next as usize]
+        &self.document.bytes[self.range()]
+    }
+
+    /// Where [`Self::slice`] lies in the document.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.line().start as usize..self.line().next as usize
+    }
+
+    /// Where the octets of its value lie in the document, without the line end.
+    #[must_use]
+    pub fn value_range(self) -> Range<usize> {
+        self.line().colon as usize + 1..self.line().end as usize
+    }
+
+    /// Its parameters as written, unfolded, each with the semicolon before it.
+    pub(super) fn raw_parameters(self) -> Cow<'a, [u8]> {
+        self.part(self.line().name_end, self.line().colon)
     }
 
     /// Its parameters in order: names as written, values without their quotes and decoded (RFC 6868).
     #[must_use]
     pub fn parameters(self) -> Vec<Parameter> {
-        let text = self.part(self.line().name_end, self.line().colon);
+        let text = self.raw_parameters();
         split_quoted(&text, b';')
             .filter(|part| !part.is_empty())
             .map(Parameter::read)
@@ -397,7 +440,7 @@ impl<'a> Property<'a> {
         if self.line().name_end == self.line().colon {
             return None;
         }
-        let text = self.part(self.line().name_end, self.line().colon);
+        let text = self.raw_parameters();
         split_quoted(&text, b';')
             .filter(|part| !part.is_empty())
             .find_map(|part| {

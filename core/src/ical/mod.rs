@@ -1,6 +1,7 @@
 //! iCalendar (RFC 5545): lossless documents, values, recurrence, time zones, typed projection. No I/O, no clock.
 //!
 //! * [`document`]: content lines and components as spans over the original octets
+//! * [`encode`], [`changes`]: content lines that are written, and changes that leave everything else as it is
 //! * [`value`], [`duration`]: dates, times, durations and the other value types
 //! * [`zone`], [`windows_zone`], [`vtimezone`]: what a TZID means
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
@@ -8,9 +9,11 @@
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
+pub mod changes;
 pub mod completion;
 pub mod document;
 pub mod duration;
+pub mod encode;
 pub mod entity;
 pub mod expand;
 mod gregorian;
