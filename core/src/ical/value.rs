@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 
 use super::document::Property;
 
+pub mod request_status;
+
 /// A value that is not of the type it has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
@@ -253,16 +255,23 @@ pub fn text(value: Cow<'_, [u8]>) -> Cow<'_, str> {
 /// The values of a comma list of TEXT, decoded.
 #[must_use]
 pub fn text_list(value: Cow<'_, [u8]>) -> Vec<String> {
-    let (mut out, mut from, mut escaped) = (Vec::new(), 0, false);
-    for (at, octet) in value.iter().enumerate() {
-        if *octet == b',' && !escaped {
-            out.push(text(Cow::Borrowed(&value[from..at])).into_owned());
-            from = at + 1;
-        }
-        escaped = *octet == b'\\' && !escaped;
+    let (mut out, mut from) = (Vec::new(), 0);
+    for at in separators(&value, b',') {
+        out.push(text(Cow::Borrowed(&value[from..at])).into_owned());
+        from = at + 1;
     }
     out.push(text(Cow::Borrowed(&value[from..])).into_owned());
     out
+}
+
+/// Where an octet stands without a backslash before it that is not itself escaped.
+fn separators(value: &[u8], separator: u8) -> impl Iterator<Item = usize> {
+    let mut escaped = false;
+    value.iter().enumerate().filter_map(move |(at, octet)| {
+        let found = *octet == separator && !escaped;
+        escaped = *octet == b'\\' && !escaped;
+        found.then_some(at)
+    })
 }
 
 /// An INTEGER from 0 to `most` (RFC 5545, 3.3.8).
