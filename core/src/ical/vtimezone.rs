@@ -17,6 +17,7 @@ mod value;
 mod yearly;
 
 use super::document::{Component, Property};
+use super::value::utc_offset;
 use super::zone::LocalKind;
 use value::Local;
 use yearly::{Pattern, Yearly};
@@ -161,7 +162,7 @@ impl Builder {
 
     /// Adds what one STANDARD or DAYLIGHT says. One that is `alone` may lack TZOFFSETFROM.
     fn add(&mut self, observance: Component<'_>, alone: bool) -> Option<()> {
-        let offset = |name| value::offset(&text(observance.first(name)?)?);
+        let offset = |name| utc_offset(&observance.first(name)?.value()).ok();
         let (start, _) = Local::parse(&text(observance.first("DTSTART")?)?)?;
         let to = offset("TZOFFSETTO")?;
         let from = offset("TZOFFSETFROM").or(alone.then_some(to))?;
