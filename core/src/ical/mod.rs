@@ -14,6 +14,7 @@ pub mod changes;
 pub mod completion;
 pub mod document;
 pub mod duration;
+pub mod edit;
 pub mod encode;
 pub mod entity;
 pub mod expand;
