@@ -8,9 +8,9 @@
 #[derive(Debug)]
 pub(in super::super) struct Field {
     /// Its name in results and inputs.
-    pub(super) member: &'static str,
+    pub(in super::super) member: &'static str,
     /// The name of its property or component.
-    pub(super) name: &'static str,
+    pub(in super::super) name: &'static str,
     pub(super) shape: Shape,
     /// A list in results.
     pub(super) many: bool,
@@ -22,6 +22,10 @@ impl Field {
     /// Whether its values stand in comma lists.
     pub(in super::super) fn is_list(&self) -> bool {
         matches!(self.shape, Shape::Property(held) if held.kind == Kind::Each)
+    }
+
+    pub(in super::super) fn is_component(&self) -> bool {
+        matches!(self.shape, Shape::Component(_))
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::document::Parameter;
 use super::super::duration::Duration;
 use super::super::encode::{ContentLine, NewComponent, Unwritable, escape_list, escape_text};
 use super::super::value::Temporal;
-use super::table::{Field, Kind, Named, NamedKind, Shape, Type};
+use super::table::{Field, Form, Kind, Named, NamedKind, Shape, Type};
 use super::{Content, Element, Entry, Members, read};
 
 /// One element, written.
@@ -47,6 +47,28 @@ pub(super) fn members(
     Ok((lines, components))
 }
 
+/// Elements that make one content line or component: one, but for comma lists, where all have the same parameters.
+pub(in super::super) fn written_list(elements: &[&Element], field: &Field) -> Result<Written, Unwritable> {
+    match (elements, field.shape) {
+        ([Element::Property(first), _, ..], Shape::Property(held)) => {
+            let value = list_value(elements.iter().copied());
+            Ok(Written::Line(line_with(first, field.name, held, &value)?))
+        }
+        ([first, ..], _) => written(first, field),
+        ([], _) => Err(Unwritable::Value),
+    }
+}
+
+/// Whether two elements of a comma list can stand in one line.
+pub(in super::super) fn same_parameters(one: &Element, other: &Element, field: &Field) -> bool {
+    match (one, other, field.shape) {
+        (Element::Property(one), Element::Property(other), Shape::Property(held)) => {
+            held.form == Form::Bare || one.parameters == other.parameters && one.named == other.named
+        }
+        _ => false,
+    }
+}
+
 /// The value of a comma list with these texts.
 pub(in super::super) fn list_value<'a>(elements: impl Iterator<Item = &'a Element>) -> String {
     let texts: Vec<_> = elements.filter_map(Element::text).map(escape_text).collect();
@@ -54,6 +76,10 @@ pub(in super::super) fn list_value<'a>(elements: impl Iterator<Item = &'a Elemen
 }
 
 fn line(entry: &Entry, name: &str, held: &Type) -> Result<ContentLine, Unwritable> {
+    line_with(entry, name, held, &encoded(entry, held, &entry.value_type(held.types)))
+}
+
+fn line_with(entry: &Entry, name: &str, held: &Type, value: &str) -> Result<ContentLine, Unwritable> {
     let value_type = entry.value_type(held.types);
     let mut parameters: Vec<Parameter> = held
         .named
@@ -68,11 +94,11 @@ fn line(entry: &Entry, name: &str, held: &Type) -> Result<ContentLine, Unwritabl
     if held.declared && value_type == held.types[0] {
         parameters.push(Parameter {
             name: "VALUE".to_owned(),
-            values: vec![value_type.clone()],
+            values: vec![value_type],
         });
     }
     parameters.extend_from_slice(&entry.parameters);
-    ContentLine::new(name, &parameters, &encoded(entry, held, &value_type))
+    ContentLine::new(name, &parameters, value)
 }
 
 fn encoded(entry: &Entry, held: &Type, value_type: &str) -> String {
@@ -84,7 +110,7 @@ fn encoded(entry: &Entry, held: &Type, value_type: &str) -> String {
         Content::List(texts) => escape_list(texts),
         Content::Integer(number) => number.to_string(),
         Content::Geo(geo) => format!("{};{}", geo.latitude, geo.longitude),
-        Content::Utc(time) => time.strftime("%Y%m%dT%H%M%SZ").to_string(),
+        Content::Utc(time) => Temporal::Utc(*time).encoded(),
         Content::RequestStatus {
             code,
             description,
@@ -160,7 +186,7 @@ fn push_entry(entry: &Entry, held: &Type, out: &mut String) {
     if !plain {
         parameters.push(format!("VALUE={value_type:?}"));
     }
-    if held.form == super::table::Form::Bare {
+    if held.form == Form::Bare {
         parameters.clear();
     }
     parameters.sort();
