@@ -4,9 +4,11 @@
 //! components that are different from before, adds the VTIMEZONEs of zones that came in, and makes sure that the result
 //! is still the same Event or To-do.
 //!
+//! * [`collection`]: elements of one collection, and the organizer, of one component
 //! * [`create`]: a new Event or To-do
 //! * [`patch`]: scalar fields and collections, over a [`patch::Target`]
 
+pub mod collection;
 pub mod create;
 mod materialize;
 pub mod patch;
