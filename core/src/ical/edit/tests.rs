@@ -42,7 +42,15 @@ fn stamped(lines: &str) -> String {
 }
 
 fn edited(text: &str, target: &Target, scalars: Vec<ScalarPatch>) -> Result<Edited, Box<Error>> {
-    patch(&Entity::read(text.to_owned().into()), target, &Patch { scalars }, now())
+    patch(
+        &Entity::read(text.to_owned().into()),
+        target,
+        &Patch {
+            scalars,
+            ..Patch::default()
+        },
+        now(),
+    )
 }
 
 fn changed(text: &str, target: &Target, scalars: Vec<ScalarPatch>) -> String {

@@ -139,4 +139,3 @@ impl Entry {
         declared.map_or_else(|| types[0].to_owned(), |value| value.to_ascii_uppercase())
     }
 }
-
