@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::document::Property;
+use super::document::{Parameter, Property};
 use super::duration::Duration;
 
 mod address;
@@ -68,6 +68,36 @@ impl Temporal {
     #[must_use]
     pub fn is_date(&self) -> bool {
         matches!(self, Self::Date(_))
+    }
+
+    /// The value of a content line (RFC 5545, 3.3.4 and 3.3.5). A fraction of a second is not written.
+    #[must_use]
+    pub fn encoded(&self) -> String {
+        let time = self.civil();
+        let date = format!("{:04}{:02}{:02}", time.year(), time.month(), time.day());
+        let utc = if matches!(self, Self::Utc(_)) { "Z" } else { "" };
+        match self {
+            Self::Date(_) => date,
+            Self::Floating(_) | Self::Utc(_) | Self::Zoned(..) => {
+                format!("{date}T{:02}{:02}{:02}{utc}", time.hour(), time.minute(), time.second())
+            }
+        }
+    }
+
+    /// The parameters that a property of type DATE-TIME needs for this value: VALUE, or TZID, or none.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let parameter = |name: &str, value: &str| {
+            vec![Parameter {
+                name: name.to_owned(),
+                values: vec![value.to_owned()],
+            }]
+        };
+        match self {
+            Self::Date(_) => parameter("VALUE", "DATE"),
+            Self::Zoned(_, zone) => parameter("TZID", zone),
+            Self::Floating(_) | Self::Utc(_) => Vec::new(),
+        }
     }
 
     /// Reads `YYYYMMDD` or `YYYYMMDD` `T` `HHMMSS` with or without `Z`: what is written decides, not VALUE. A leap
