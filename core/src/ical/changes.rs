@@ -61,6 +61,13 @@ impl<'a> Changes<'a> {
         self.splices.push((range, octets));
     }
 
+    /// Adds properties before a property.
+    pub fn add_before(&mut self, property: Property<'a>, lines: &[ContentLine]) {
+        let range = property.range();
+        let octets = self.written(self.line_end(range.clone()), lines, &[]);
+        self.splices.push((range.start..range.start, octets));
+    }
+
     /// Takes a component out, from its BEGIN through its END line.
     pub fn remove(&mut self, component: Component<'a>) {
         self.splices.push((component.range(), Vec::new()));

@@ -5,7 +5,7 @@ use super::series::Expansion;
 use super::span::Measure;
 use super::{Frame, Series, SeriesOverride, Unevaluable, Window};
 use crate::ical::duration::Duration;
-use crate::ical::recur::{DAY, Steps, civil_second};
+use crate::ical::recur::{DAY, Steps, civil_second, date_time};
 use crate::ical::value::Temporal;
 
 /// How one recurrence identity stands to a recurrence set.
@@ -17,6 +17,8 @@ pub struct Membership {
     pub generated: bool,
     /// The EXDATEs that exclude it, as places in [`Series::exdates`].
     pub exclusions: Vec<usize>,
+    /// Whether one of them names its moment; the others name its day in a series with times.
+    pub excluded_exactly: bool,
     /// The component of the override that is about this occurrence alone.
     pub individual: Option<usize>,
     /// The component of the THISANDFUTURE override in force.
@@ -27,7 +29,8 @@ pub struct Membership {
     pub cancelled: bool,
     /// Where it starts if its individual override is left aside.
     pub start: Temporal,
-    /// The end that belongs to `start`, if DTEND or DUE tell.
+    /// The end that belongs to `start`, if DTEND or DUE tell: in UTC where the clock shows its local time twice and the
+    /// second is meant.
     pub end: Option<Temporal>,
     /// The length that belongs to `start`, if DURATION tells.
     pub duration: Option<Duration>,
@@ -38,6 +41,12 @@ impl Membership {
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.generated || self.individual.is_some() || self.begins_future
+    }
+
+    /// Whether an EXDATE excludes it. A day excludes the occurrences that there are on it, and no other time of it.
+    #[must_use]
+    pub fn is_excluded(&self) -> bool {
+        self.excluded_exactly || (self.is_named() && !self.exclusions.is_empty())
     }
 
     /// Whether it is an occurrence, cancelled or not.
@@ -109,6 +118,7 @@ impl<'a> Lookup<'a> {
             }
         }
         let master = &self.expansion.master;
+        let identity = master.form.value(civil);
         let after = self.futures.partition_point(|future| future.key <= key);
         let future = after.checked_sub(1).map(|at| &self.futures[at]);
         let (start, extent) = match future {
@@ -121,30 +131,38 @@ impl<'a> Lookup<'a> {
                 (future.form.value(civil), future.measure.lay(&future.form, civil, from))
             }
         };
+        let mut end = extent.end;
+        if let Some(local) = &end
+            && self.expansion.instant(local)? != extent.to
+            && !start.is_date()
+        {
+            end = Some(Temporal::Utc(date_time(extent.to)));
+        }
         let cancelled = match (own, future) {
             (Some(own), _) => own.cancelled,
             (None, future) => future.is_some_and(|future| future.cancelled),
         };
-        let mut membership = Membership {
-            identity: master.form.value(civil),
+        let (mut exclusions, mut excluded_exactly) = (Vec::new(), false);
+        for (at, date) in self.series.exdates.iter().enumerate() {
+            let name = self.expansion.name(date)?;
+            if name.means(key, civil) {
+                exclusions.push(at);
+                excluded_exactly |= matches!(name, Name::Key(_));
+            }
+        }
+        Ok(Membership {
+            identity,
             generated,
-            exclusions: Vec::new(),
+            exclusions,
+            excluded_exactly,
             individual: own.map(|own| own.component),
             future: future.map(|future| future.component),
             begins_future: future.is_some_and(|future| future.key == key),
             cancelled,
             start,
-            end: extent.end,
+            end,
             duration: extent.duration,
-        };
-        for (at, date) in self.series.exdates.iter().enumerate() {
-            let name = self.expansion.name(date)?;
-            // A day excludes the occurrences that there are on it, and no other time of it.
-            if name.means(key, civil) && (membership.is_named() || matches!(name, Name::Key(_))) {
-                membership.exclusions.push(at);
-            }
-        }
-        Ok(membership)
+        })
     }
 
     /// How many occurrences nothing but an EXDATE that is this local day of DTSTART excludes.

@@ -84,6 +84,10 @@ impl<'a> Expansion<'a> {
         self.steps.charge(steps)
     }
 
+    pub(super) fn instant(&mut self, value: &Temporal) -> Result<i64, Unevaluable> {
+        self.clock.instant(value)
+    }
+
     pub(super) fn name(&mut self, value: &Temporal) -> Result<Name, Unevaluable> {
         if value.is_date() && !self.master.form.is_date() {
             return Ok(Name::Day(civil_second(value.civil()).div_euclid(DAY)));
