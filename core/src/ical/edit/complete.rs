@@ -27,14 +27,13 @@ pub fn complete(entity: &Entity, identity: Option<&Temporal>, now: Timestamp) ->
     edited(entity, completed(entity, identity, now)?, now)
 }
 
-fn completed(
-    entity: &Entity,
-    identity: Option<&Temporal>,
-    now: Timestamp,
-) -> Result<Option<Document>, Box<Error>> {
+fn completed(entity: &Entity, identity: Option<&Temporal>, now: Timestamp) -> Result<Option<Document>, Box<Error>> {
     understood(entity)?;
     if entity.kind() != Some(Kind::Todo) {
-        return Err(refusal(Code::EntityKindMismatch, "The resource is an Event, not a To-do."));
+        return Err(refusal(
+            Code::EntityKindMismatch,
+            "The resource is an Event, not a To-do.",
+        ));
     }
     let effective = match (identity, entity.is_recurring()) {
         (None, false) => None,
@@ -46,7 +45,8 @@ fn completed(
             member.individual.or(member.future)
         }
         (None, true) => {
-            let message = "The To-do repeats: query its occurrences, and send the recurrenceIdentity of the one that is done.";
+            let message =
+                "The To-do repeats: query its occurrences, and send the recurrenceIdentity of the one that is done.";
             return Err(fault(POINTER, "required_member", message));
         }
         (Some(_), false) => {

@@ -62,7 +62,11 @@ pub(super) fn future(entity: &Entity, identity: &Temporal) -> Result<Materialize
 
 fn occurrence(entity: &Entity, identity: &Temporal) -> Result<Membership, Box<Error>> {
     let member = membership(entity, identity)?;
-    if member.is_occurrence() { Ok(member) } else { Err(not_found()) }
+    if member.is_occurrence() {
+        Ok(member)
+    } else {
+        Err(not_found())
+    }
 }
 
 fn found(entity: &Entity, component: usize) -> Materialized {
@@ -104,13 +108,7 @@ fn copy(entity: &Entity, member: &Membership, later: bool) -> Result<Materialize
 fn moved(component: Component<'_>, kind: Kind, member: &Membership, later: bool) -> Result<Bytes, Unwritable> {
     let part = Part::read(component);
     let mut changes = Changes::of(component.document());
-    for name in [
-        Name::Rrule,
-        Name::Rdate,
-        Name::Exdate,
-        Name::Exrule,
-        Name::RecurrenceId,
-    ] {
+    for name in [Name::Rrule, Name::Rdate, Name::Exdate, Name::Exrule, Name::RecurrenceId] {
         for property in part.all(component.document(), name) {
             changes.replace(property, &[]);
         }

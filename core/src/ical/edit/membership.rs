@@ -108,7 +108,11 @@ pub(super) fn unevaluable(fault: Unevaluable) -> Box<Error> {
                 observed: fault.observed,
                 limit: fault.limit,
             };
-            Error::limit(phase, limits, "The recurrence set takes more work than one edit may do.")
+            Error::limit(
+                phase,
+                limits,
+                "The recurrence set takes more work than one edit may do.",
+            )
         }
         Unevaluable::Occurrences => {
             let limits = Limits {
@@ -116,7 +120,11 @@ pub(super) fn unevaluable(fault: Unevaluable) -> Box<Error> {
                 observed: OCCURRENCES as u64 + 1,
                 limit: OCCURRENCES as u64,
             };
-            Error::limit(phase, limits, "The recurrence set has more occurrences than one edit may look at.")
+            Error::limit(
+                phase,
+                limits,
+                "The recurrence set has more occurrences than one edit may look at.",
+            )
         }
         Unevaluable::Rule(_) | Unevaluable::ThisAndPrior | Unevaluable::Unreadable | Unevaluable::DateType => refusal(
             Code::RecurrenceUnevaluable,

@@ -7,9 +7,7 @@
 use jiff::Timestamp;
 
 use super::materialize::{Materialized, individual};
-use super::membership::{
-    OCCURRENCES, form_message, is_written, lookup, membership, not_found, series, unevaluable,
-};
+use super::membership::{OCCURRENCES, form_message, is_written, lookup, membership, not_found, series, unevaluable};
 use super::{Edited, fault, finish, read, refusal, unwritable};
 use crate::ical::changes::Changes;
 use crate::ical::document::{Component, Document};
@@ -81,10 +79,10 @@ fn added(entity: &Entity, identity: &Temporal) -> Result<Option<Document>, Box<E
         return Err(fault(POINTER, "recurrence_family_mismatch", &message));
     }
     let member = lookup(entity, &series, |lookup| lookup.membership(identity))?;
-    if !member.exclusions.is_empty() {
+    if member.excluded_by_rule || !member.exclusions.is_empty() {
         return Err(refusal(
             Code::InvalidInput,
-            "An EXDATE excludes this time or its whole day: take the exclusion back instead.",
+            "An EXDATE or EXRULE excludes this time or its whole day: take the exclusion back instead.",
         ));
     }
     if member.is_occurrence() {
@@ -125,7 +123,10 @@ fn included(entity: &Entity, identity: &Temporal) -> Result<Option<Document>, Bo
     let is_day = |date: &Temporal| series.start.as_ref().is_some_and(|start| !start.is_date()) && date.is_date();
     if is_day(identity) {
         let exdates = series.exdates.iter().enumerate();
-        let named: Vec<_> = exdates.filter(|(_, date)| *date == identity).map(|(at, _)| at).collect();
+        let named: Vec<_> = exdates
+            .filter(|(_, date)| *date == identity)
+            .map(|(at, _)| at)
+            .collect();
         return match named[..] {
             [] => Err(refusal(Code::NotFound, form_message(&series))),
             [..] => without_exdates(entity, &named).map(Some),
@@ -133,7 +134,17 @@ fn included(entity: &Entity, identity: &Temporal) -> Result<Option<Document>, Bo
     }
     let member = membership(entity, identity)?;
     if !member.is_excluded() {
-        return if member.is_occurrence() { Ok(None) } else { Err(not_found()) };
+        return if member.is_occurrence() {
+            Ok(None)
+        } else {
+            Err(not_found())
+        };
+    }
+    if member.excluded_by_rule {
+        return Err(refusal(
+            Code::UnsupportedCapability,
+            "An EXRULE excludes the occurrence, and no single one can be taken out of it.",
+        ));
     }
     let days = member.exclusions.iter().map(|at| &series.exdates[*at]);
     if let Some(day) = days.into_iter().find(|date| is_day(date)) {

@@ -15,15 +15,6 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// The key of an occurrence by its local second.
-    pub(super) fn key(&self, civil: i64) -> i64 {
-        if self.form.is_date() {
-            civil
-        } else {
-            self.form.instant(civil).0
-        }
-    }
-
     /// The instant of an occurrence by its key and its local second.
     pub(super) fn instant(&self, key: i64, civil: i64) -> i64 {
         if self.form.is_date() {

@@ -5,7 +5,7 @@ use super::series::Expansion;
 use super::span::Measure;
 use super::{Frame, Series, SeriesOverride, Unevaluable, Window};
 use crate::ical::duration::Duration;
-use crate::ical::recur::{DAY, Steps, civil_second, date_time};
+use crate::ical::recur::{DAY, Rule, Steps, civil_second, date_time};
 use crate::ical::value::Temporal;
 
 /// How one recurrence identity stands to a recurrence set.
@@ -19,6 +19,8 @@ pub struct Membership {
     pub exclusions: Vec<usize>,
     /// Whether one of them names its moment; the others name its day in a series with times.
     pub excluded_exactly: bool,
+    /// Whether an EXRULE excludes it.
+    pub excluded_by_rule: bool,
     /// The component of the override that is about this occurrence alone.
     pub individual: Option<usize>,
     /// The component of the THISANDFUTURE override in force.
@@ -37,22 +39,24 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Whether it would be an occurrence if no EXDATE excluded it: the set makes it, or an override names it.
+    /// Whether it would be an occurrence if nothing excluded it: the set makes it, or an override names it.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.generated || self.individual.is_some() || self.begins_future
     }
 
-    /// Whether an EXDATE excludes it. A day excludes the occurrences that there are on it, and no other time of it.
+    /// Whether an EXDATE or EXRULE excludes it. A day excludes the occurrences that there are on it, and no other time of
+    /// it; and so does a rule.
     #[must_use]
     pub fn is_excluded(&self) -> bool {
-        self.excluded_exactly || (self.is_named() && !self.exclusions.is_empty())
+        let excluded = self.excluded_by_rule || !self.exclusions.is_empty();
+        self.excluded_exactly || (self.is_named() && excluded)
     }
 
     /// Whether it is an occurrence, cancelled or not.
     #[must_use]
     pub fn is_occurrence(&self) -> bool {
-        self.is_named() && self.exclusions.is_empty()
+        self.is_named() && !self.is_excluded()
     }
 }
 
@@ -111,6 +115,8 @@ impl<'a> Lookup<'a> {
     pub fn membership(&mut self, identity: &Temporal) -> Result<Membership, Unevaluable> {
         let (key, civil) = self.expansion.place(identity)?;
         let generated = self.makes(key, civil)?;
+        let series = self.series;
+        let excluded_by_rule = self.rules_make(&series.exrules, key, civil)?;
         let mut own: Option<&SeriesOverride> = None;
         for each in self.series.overrides.iter().filter(|each| !each.future) {
             if own.is_none() && self.expansion.name(&each.identity)?.means(key, civil) {
@@ -155,6 +161,7 @@ impl<'a> Lookup<'a> {
             generated,
             exclusions,
             excluded_exactly,
+            excluded_by_rule,
             individual: own.map(|own| own.component),
             future: future.map(|future| future.component),
             begins_future: future.is_some_and(|future| future.key == key),
@@ -221,16 +228,21 @@ impl<'a> Lookup<'a> {
         if self.series.start.is_none() {
             return Ok(false);
         }
-        let anchor = self.expansion.master.anchor;
-        if self.expansion.master.key(anchor) == key || self.added.binary_search(&key).is_ok() {
+        let (form, anchor) = (&self.expansion.master.form, self.expansion.master.anchor);
+        if form.key(anchor, form.instant(anchor).0) == key || self.added.binary_search(&key).is_ok() {
             return Ok(true);
         }
-        self.expansion.charge(self.series.rules.len() as u64)?;
+        let series = self.series;
+        self.rules_make(&series.rules, key, civil)
+    }
+
+    fn rules_make(&mut self, rules: &[Rule], key: i64, civil: i64) -> Result<bool, Unevaluable> {
+        self.expansion.charge(rules.len() as u64)?;
         let from = self.expansion.master.instant(key, civil);
         let window = Window { from, to: from + 1 };
         self.expansion.collector = Collector::new(window);
-        for rule in &self.series.rules {
-            self.expansion.expand_rule(rule, window)?;
+        for rule in rules {
+            self.expansion.expand_rule(rule, window, Expansion::offer)?;
         }
         Ok(self.found()? > 0)
     }

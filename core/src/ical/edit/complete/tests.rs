@@ -15,7 +15,10 @@ fn outcome(inside: &str, identity: Option<&Temporal>) -> Result<Option<String>, 
     Ok(done.map(|document| {
         let whole = String::from_utf8_lossy(document.bytes()).into_owned();
         let inside = whole.strip_prefix("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n");
-        inside.and_then(|inside| inside.strip_suffix("END:VCALENDAR\r\n")).expect("what stands around stays").to_owned()
+        inside
+            .and_then(|inside| inside.strip_suffix("END:VCALENDAR\r\n"))
+            .expect("what stands around stays")
+            .to_owned()
     }))
 }
 
@@ -44,14 +47,22 @@ fn a_single_to_do_is_completed_in_place() {
         assert_eq!(outcome(&todo(lines), None), want.map(|want| want.map(|lines| todo(&lines))), "{lines}");
     }
     let single = todo("DTSTART:20260901T080000Z\r\n");
-    assert_eq!(outcome(&single, Some(&utc("2026-09-01T08:00"))), Err(Code::InvalidInput));
-    assert_eq!(outcome(&event("DTSTART:20260901T080000Z\r\n"), None), Err(Code::EntityKindMismatch));
+    assert_eq!(
+        outcome(&single, Some(&utc("2026-09-01T08:00"))),
+        Err(Code::InvalidInput)
+    );
+    assert_eq!(
+        outcome(&event("DTSTART:20260901T080000Z\r\n"), None),
+        Err(Code::EntityKindMismatch)
+    );
     assert_eq!(outcome(&todo("DTSTART:tomorrow\r\n"), None), Err(Code::OpaqueResource));
 }
 
 #[test]
 fn one_occurrence_is_completed_and_the_series_stays_open() {
-    let master = todo("DTSTART;VALUE=DATE:20260902\r\nRRULE:FREQ=WEEKLY\r\nEXDATE;VALUE=DATE:20260923\r\nSTATUS:NEEDS-ACTION\r\n");
+    let master = todo(
+        "DTSTART;VALUE=DATE:20260902\r\nRRULE:FREQ=WEEKLY\r\nEXDATE;VALUE=DATE:20260923\r\nSTATUS:NEEDS-ACTION\r\n",
+    );
     let own = |lines: &str| todo(&format!("RECURRENCE-ID;VALUE=DATE:20260909\r\n{lines}"));
     let at = date("2026-09-09");
     for (before, want) in [
@@ -65,7 +76,10 @@ fn one_occurrence_is_completed_and_the_series_stays_open() {
         ),
         (master.clone() + &own("STATUS:COMPLETED\r\n"), Ok(None)),
         (master.clone() + &own("STATUS:CANCELLED\r\n"), Err(Code::InvalidInput)),
-        (master.clone() + &own("STATUS:OTHER\r\n"), Err(Code::CompletionStateConflict)),
+        (
+            master.clone() + &own("STATUS:OTHER\r\n"),
+            Err(Code::CompletionStateConflict),
+        ),
     ] {
         let got = outcome(&before, Some(&at));
         assert_eq!(got, want.map(|want| want.map(|own| master.clone() + &own)), "{before}");
@@ -81,11 +95,16 @@ fn one_occurrence_is_completed_and_the_series_stays_open() {
 
 #[test]
 fn case_028_complete_one_occurrence_of_a_task() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/028-complete-one-occurrence-of-a-task/before.ics");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/cases/028-complete-one-occurrence-of-a-task/before.ics"
+    );
     let before = std::fs::read(path).expect("the case");
     let entity = Entity::read(before.clone().into());
     let at = zoned("2026-09-09T09:00", "Europe/Oslo");
-    let done = completed(&entity, Some(&at), now()).expect("an occurrence").expect("a change");
+    let done = completed(&entity, Some(&at), now())
+        .expect("an occurrence")
+        .expect("a change");
     let text = String::from_utf8(done.bytes().to_vec()).expect("text");
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let new = [
@@ -113,5 +132,8 @@ fn case_028_complete_one_occurrence_of_a_task() {
     assert_eq!(text, [&before[..at_end], &new, &before[at_end..]].concat());
     let again = completed(&Entity::from_document(done), Some(&at), now()).expect("an occurrence");
     assert!(again.is_none(), "completing it again changes nothing");
-    assert_eq!(completed(&entity, None, now()).expect_err("which one").code, Code::InvalidInput);
+    assert_eq!(
+        completed(&entity, None, now()).expect_err("which one").code,
+        Code::InvalidInput
+    );
 }

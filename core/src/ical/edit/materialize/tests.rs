@@ -7,7 +7,11 @@ fn inserted(before: &Entity, after: &Materialized) -> String {
     let component = after.document.component(after.component);
     let range = component.range();
     let rest = [&new[..range.start], &new[range.end..]].concat();
-    assert_eq!(String::from_utf8_lossy(&rest), String::from_utf8_lossy(old), "all other octets");
+    assert_eq!(
+        String::from_utf8_lossy(&rest),
+        String::from_utf8_lossy(old),
+        "all other octets"
+    );
     assert!(Entity::read(new.clone()).opaque().is_none());
     String::from_utf8_lossy(component.slice()).into_owned()
 }
@@ -96,17 +100,23 @@ fn an_override_is_the_master_at_another_time() {
 #[test]
 fn a_to_do_moves_with_its_due() {
     let todo = |lines: &str| event(lines).replace("VEVENT", "VTODO");
-    let master = "DTSTART;TZID=Europe/Oslo:20260902T090000\r\nDUE;TZID=Europe/Oslo:20260902T180000\r\nRRULE:FREQ=WEEKLY\r\n";
+    let master =
+        "DTSTART;TZID=Europe/Oslo:20260902T090000\r\nDUE;TZID=Europe/Oslo:20260902T180000\r\nRRULE:FREQ=WEEKLY\r\n";
     let want = "RECURRENCE-ID;TZID=Europe/Oslo:20260909T090000\r\nDTSTART;TZID=Europe/Oslo:20260909T090000\r\nDUE;TZID=Europe/Oslo:20260909T180000\r\n";
-    assert_eq!(made(&todo(master), &zoned("2026-09-09T09:00", "Europe/Oslo")), todo(want));
+    assert_eq!(
+        made(&todo(master), &zoned("2026-09-09T09:00", "Europe/Oslo")),
+        todo(want)
+    );
 }
 
 #[test]
 fn it_stands_after_the_last_component_of_its_series_and_ends_its_lines_alike() {
     let master = event("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY\r\n");
     let other = event("RECURRENCE-ID:20260506T080000Z\r\nDTSTART:20260506T090000Z\r\n");
-    let text = format!("\u{feff}BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{master}\r\n{other}BEGIN:X-LAST\r\nEND:X-LAST\r\nEND:VCALENDAR")
-        .replace("\r\n", "\n");
+    let text = format!(
+        "\u{feff}BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{master}\r\n{other}BEGIN:X-LAST\r\nEND:X-LAST\r\nEND:VCALENDAR"
+    )
+    .replace("\r\n", "\n");
     let entity = Entity::read(text.clone().into());
     let made = individual(&entity, &utc("2026-05-05T08:00")).expect("an occurrence");
     let want = event("RECURRENCE-ID:20260505T080000Z\r\nDTSTART:20260505T080000Z\r\n").replace("\r\n", "\n");
@@ -131,16 +141,30 @@ fn an_override_that_there_is_is_taken_as_it_is() {
 #[test]
 fn later_occurrences_are_copies_of_the_override_that_is_in_force() {
     let master = event("DTSTART:20260504T080000Z\r\nDTEND:20260504T090000Z\r\nRRULE:FREQ=DAILY\r\nSUMMARY:A\r\n");
-    let later = event("RECURRENCE-ID;RANGE=THISANDFUTURE:20260506T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260507T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n");
+    let later = event(
+        "RECURRENCE-ID;RANGE=THISANDFUTURE:20260506T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260507T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n",
+    );
     let bare = event("RECURRENCE-ID;RANGE=THISANDFUTURE:20260510T080000Z\r\nSUMMARY:C\r\n");
     let all = master.clone() + &later + &bare;
     for (identity, want) in [
-        ("2026-05-05T08:00", "RECURRENCE-ID:20260505T080000Z\r\nDTSTART:20260505T080000Z\r\nDTEND:20260505T090000Z\r\nSUMMARY:A\r\n"),
+        (
+            "2026-05-05T08:00",
+            "RECURRENCE-ID:20260505T080000Z\r\nDTSTART:20260505T080000Z\r\nDTEND:20260505T090000Z\r\nSUMMARY:A\r\n",
+        ),
         // One day and one hour later than the identity; also where the override itself begins.
-        ("2026-05-06T08:00", "RECURRENCE-ID:20260506T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260507T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n"),
-        ("2026-05-08T08:00", "RECURRENCE-ID:20260508T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260509T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n"),
+        (
+            "2026-05-06T08:00",
+            "RECURRENCE-ID:20260506T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260507T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n",
+        ),
+        (
+            "2026-05-08T08:00",
+            "RECURRENCE-ID:20260508T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260509T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n",
+        ),
         // An override without times has those of the set.
-        ("2026-05-12T08:00", "SUMMARY:C\r\nRECURRENCE-ID:20260512T080000Z\r\nDTSTART:20260512T080000Z\r\nDTEND:20260512T090000Z\r\n"),
+        (
+            "2026-05-12T08:00",
+            "SUMMARY:C\r\nRECURRENCE-ID:20260512T080000Z\r\nDTSTART:20260512T080000Z\r\nDTEND:20260512T090000Z\r\n",
+        ),
     ] {
         assert_eq!(made(&all, &utc(identity)), event(want), "{identity}");
     }
@@ -160,12 +184,17 @@ fn an_override_of_later_ones_is_found_or_made() {
     assert!(!again.created);
     assert_eq!(again.document.component(again.component).slice(), want.as_bytes());
     let own_again = individual(&entity, &utc("2026-05-06T08:00")).expect("an occurrence");
-    assert_eq!(own_again.document.component(own_again.component).slice(), own.as_bytes());
+    assert_eq!(
+        own_again.document.component(own_again.component).slice(),
+        own.as_bytes()
+    );
 }
 
 #[test]
 fn what_is_no_occurrence_has_no_override() {
-    let master = event("DTSTART;TZID=Europe/Berlin:20260301T023000\r\nRRULE:FREQ=DAILY\r\nEXDATE;TZID=Europe/Berlin:20260303T023000\r\n");
+    let master = event(
+        "DTSTART;TZID=Europe/Berlin:20260301T023000\r\nRRULE:FREQ=DAILY\r\nEXDATE;TZID=Europe/Berlin:20260303T023000\r\n",
+    );
     let entity = series(&master);
     for identity in [
         zoned("2026-03-03T02:30", "Europe/Berlin"),
@@ -185,13 +214,29 @@ fn what_is_no_occurrence_has_no_override() {
         assert_eq!(refused.code, Code::NotFound, "{identity:?}");
     }
     for (lines, want) in [
-        ("DTSTART:20260504T080000Z\r\nRDATE;VALUE=PERIOD:20260505T080000Z/PT1H\r\n", Code::UnsupportedCapability),
-        ("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY;BYEASTER=1\r\n", Code::RecurrenceUnevaluable),
-        ("DTSTART;TZID=Nowhere:20260504T080000\r\nRRULE:FREQ=DAILY\r\n", Code::TemporalUnresolved),
-        ("DTSTART:20260504T080000Z\r\nDTSTART:20260504T080000Z\r\n", Code::OpaqueResource),
+        (
+            "DTSTART:20260504T080000Z\r\nRDATE;VALUE=PERIOD:20260505T080000Z/PT1H\r\n",
+            Code::UnsupportedCapability,
+        ),
+        (
+            "DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY;BYEASTER=1\r\n",
+            Code::RecurrenceUnevaluable,
+        ),
+        (
+            "DTSTART;TZID=Nowhere:20260504T080000\r\nRRULE:FREQ=DAILY\r\n",
+            Code::TemporalUnresolved,
+        ),
+        (
+            "DTSTART:20260504T080000Z\r\nDTSTART:20260504T080000Z\r\n",
+            Code::OpaqueResource,
+        ),
     ] {
         let refused = individual(&series(&event(lines)), &utc("2026-05-05T08:00")).expect_err("refused");
-        let refused_zoned = individual(&series(&event(lines)), &zoned("2026-05-05T08:00", "Nowhere")).expect_err("refused");
-        assert!(refused.code == want || refused_zoned.code == want, "{lines} {refused:?}");
+        let refused_zoned =
+            individual(&series(&event(lines)), &zoned("2026-05-05T08:00", "Nowhere")).expect_err("refused");
+        assert!(
+            refused.code == want || refused_zoned.code == want,
+            "{lines} {refused:?}"
+        );
     }
 }
