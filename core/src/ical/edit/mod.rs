@@ -5,13 +5,19 @@
 //! is still the same Event or To-do.
 //!
 //! * [`collection`]: elements of one collection, and the organizer, of one component
+//! * [`complete`], [`occurrence`]: a To-do that is done, and edits of single occurrences
 //! * [`create`]: a new Event or To-do
 //! * [`patch`]: scalar fields and collections, over a [`patch::Target`]
 
 pub mod collection;
+pub mod complete;
 pub mod create;
 mod materialize;
+mod membership;
+pub mod occurrence;
 pub mod patch;
+#[cfg(test)]
+mod sample;
 pub mod scalar;
 mod shift;
 mod stamp;
