@@ -140,3 +140,6 @@ impl Entry {
     }
 }
 
+
+#[cfg(test)]
+mod tests;
