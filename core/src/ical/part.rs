@@ -68,8 +68,19 @@ impl Name {
             b"COMPLETED" => Self::Completed,
             b"GEO" => Self::Geo,
             b"URL" => Self::Url,
-            b"ORGANIZER" | b"ATTENDEE" | b"CONTACT" | b"RESOURCES" | b"RELATED-TO" | b"REQUEST-STATUS" | b"ATTACH"
-            | b"COMMENT" | b"STYLED-DESCRIPTION" | b"IMAGE" | b"CONFERENCE" | b"LINK" | b"CONCEPT"
+            b"ORGANIZER"
+            | b"ATTENDEE"
+            | b"CONTACT"
+            | b"RESOURCES"
+            | b"RELATED-TO"
+            | b"REQUEST-STATUS"
+            | b"ATTACH"
+            | b"COMMENT"
+            | b"STYLED-DESCRIPTION"
+            | b"IMAGE"
+            | b"CONFERENCE"
+            | b"LINK"
+            | b"CONCEPT"
             | b"STRUCTURED-DATA" => Self::Structured,
             _ => return None,
         })

@@ -97,12 +97,18 @@ impl Entity {
     /// Attachments and images whose content stands in the calendar itself have no URI to be shown.
     fn remark_inline(&self, remarks: &mut BTreeSet<Diagnostic>) {
         let inline = |component: Component<'_>| {
-            let named = |property: &Property<'_>| ["ATTACH", "IMAGE", "STRUCTURED-DATA"].iter().any(|name| property.is(name));
+            let named = |property: &Property<'_>| {
+                ["ATTACH", "IMAGE", "STRUCTURED-DATA"]
+                    .iter()
+                    .any(|name| property.is(name))
+            };
             let properties = component.properties().filter(named);
             properties.filter(|property| structured::is_inline(*property)).count()
         };
         let components = self.parts().map(|part| self.document().component(part.component));
-        let count: usize = components.map(|it| inline(it) + it.children().map(inline).sum::<usize>()).sum();
+        let count: usize = components
+            .map(|it| inline(it) + it.children().map(inline).sum::<usize>())
+            .sum();
         if count > 0 {
             remarks.insert(Diagnostic::info(
                 "inline_content_omitted",

@@ -55,7 +55,10 @@ impl CollectionPatch {
         let field = word("field").and_then(collection);
         if field.is_none() && object.is_some_and(|object| object.contains_key("field")) {
             walk.below("field", |walk| {
-                walk.note("value_not_allowed", "Send the name of a collection, like attendees or categories.");
+                walk.note(
+                    "value_not_allowed",
+                    "Send the name of a collection, like attendees or categories.",
+                );
             });
         }
         let (needed, refused): (&[&str], &[&str]) = match word("operation") {
@@ -70,12 +73,23 @@ impl CollectionPatch {
                 (&[], &[])
             }
         };
-        for name in needed.iter().filter(|name| object.is_some_and(|object| !object.contains_key(**name))) {
-            walk.below(name, |walk| walk.note("required_member", "Send values: an empty array clears."));
-        }
-        for name in refused.iter().filter(|name| object.is_some_and(|object| object.contains_key(**name))) {
+        for name in needed
+            .iter()
+            .filter(|name| object.is_some_and(|object| !object.contains_key(**name)))
+        {
             walk.below(name, |walk| {
-                walk.note("unknown_member", "Send add and remove with addRemove, values with replaceAll.");
+                walk.note("required_member", "Send values: an empty array clears.")
+            });
+        }
+        for name in refused
+            .iter()
+            .filter(|name| object.is_some_and(|object| object.contains_key(**name)))
+        {
+            walk.below(name, |walk| {
+                walk.note(
+                    "unknown_member",
+                    "Send add and remove with addRemove, values with replaceAll.",
+                );
             });
         }
         let mut elements = |name: &str| match (object.and_then(|object| object.get(name)), field) {
@@ -88,7 +102,11 @@ impl CollectionPatch {
         let operation = if word("operation") == Some("replaceAll") {
             Operation::ReplaceAll(values)
         } else {
-            let filled = |name: &str| object.and_then(|object| object.get(name)?.as_array()).is_some_and(|it| !it.is_empty());
+            let filled = |name: &str| {
+                object
+                    .and_then(|object| object.get(name)?.as_array())
+                    .is_some_and(|it| !it.is_empty())
+            };
             let some = filled("add") || filled("remove");
             if word("operation") == Some("addRemove") && !some {
                 walk.note("item_count_out_of_range", "Send add or remove with at least 1 item.");
@@ -108,6 +126,15 @@ impl CollectionPatch {
     }
 }
 
+/// What becomes of an element to remove that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The patch is refused.
+    Refused,
+    /// There is nothing to do: the component is one of several that a patch is about.
+    Skipped,
+}
+
 /// Applies a patch to the component with this index; `None` if it changes nothing. Components that come after it in the
 /// document may have another index afterwards.
 ///
@@ -117,11 +144,14 @@ pub(super) fn apply(
     document: &Document,
     component: usize,
     patch: &CollectionPatch,
+    missing: Missing,
     pointer: &str,
 ) -> Result<Option<Document>, Box<Error>> {
     let component = document.component(component);
     let stored = units(component, patch.field);
-    let keys = stored.iter().map(|unit| unit.elements.iter().map(|element| key(element, patch.field)).collect());
+    let keys = stored
+        .iter()
+        .map(|unit| unit.elements.iter().map(|element| key(element, patch.field)).collect());
     let edit = Edit {
         changes: Changes::of(document),
         document,
@@ -130,6 +160,7 @@ pub(super) fn apply(
         kind: if component.is("VTODO") { Kind::Todo } else { Kind::Event },
         keys: keys.collect(),
         stored,
+        missing,
         pointer,
     };
     let changes = match &patch.operation {
@@ -191,6 +222,7 @@ struct Edit<'a> {
     stored: Vec<Unit<'a>>,
     /// Of the elements in `stored`.
     keys: Vec<Vec<String>>,
+    missing: Missing,
     pointer: &'a str,
 }
 
@@ -210,6 +242,7 @@ impl<'a> Edit<'a> {
             let key = key(element, self.field);
             let found = places.get(key.as_str()).map_or(&[][..], Vec::as_slice);
             let (unit, at) = match found {
+                [] if self.missing == Missing::Skipped => continue,
                 [] => return Err(unmatched(Code::NotFound, pointer, NO_MATCH)),
                 [_, _, ..] => return Err(unmatched(Code::Ambiguous, pointer, SEVERAL)),
                 [_] if wanted.contains(&key) => return Err(unmatched(Code::Ambiguous, pointer, TWICE)),
@@ -339,7 +372,9 @@ impl<'a> Edit<'a> {
         let mut groups: Vec<Vec<&Element>> = Vec::new();
         for element in elements.iter().copied() {
             match groups.last_mut() {
-                Some(group) if self.field.is_list() && same_parameters(group[0], element, self.field) => group.push(element),
+                Some(group) if self.field.is_list() && same_parameters(group[0], element, self.field) => {
+                    group.push(element)
+                }
                 Some(_) | None => groups.push(vec![element]),
             }
         }

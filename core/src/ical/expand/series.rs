@@ -7,6 +7,9 @@ use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Span, Uneva
 use crate::ical::recur::{DAY, Occurrences, Rule, RuleFault, Steps, StepsExhausted, Until, civil_second};
 use crate::ical::value::Temporal;
 
+/// What becomes of a local second and its instant that a rule makes.
+type Each<'a> = fn(&mut Expansion<'a>, i64, i64) -> Result<(), Unevaluable>;
+
 /// The state of one call of [`super::occurrences`].
 pub(super) struct Expansion<'a> {
     series: &'a Series,
@@ -52,6 +55,13 @@ impl<'a> Expansion<'a> {
         for date in &series.exdates {
             let name = self.name(date)?;
             self.collector.excluded.add(name);
+        }
+        if !series.exrules.is_empty() {
+            for each in &series.overrides {
+                let civil = self.place(&each.identity)?.1;
+                let from = self.master.form.instant(civil).0;
+                self.exclude_rules(Window { from, to: from + 1 })?;
+            }
         }
         self.collector.excluded.sort();
         for each in &series.overrides {
@@ -157,10 +167,12 @@ impl<'a> Expansion<'a> {
             from: self.collector.window.from.saturating_sub(back).saturating_sub(later),
             to: self.collector.window.to.saturating_add(earlier),
         };
+        self.exclude_rules(reach)?;
+        self.collector.excluded.sort();
         let anchor = self.master.anchor;
         self.offer(anchor, self.master.form.instant(anchor).0)?;
         for rule in &self.series.rules {
-            self.expand_rule(rule, reach)?;
+            self.expand_rule(rule, reach, Self::offer)?;
         }
         for date in &self.series.rdates {
             self.add_date(date)?;
@@ -168,7 +180,20 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    fn expand_rule(&mut self, rule: &Rule, reach: Window) -> Result<(), Unevaluable> {
+    /// Excludes what the EXRULEs make within reach.
+    fn exclude_rules(&mut self, reach: Window) -> Result<(), Unevaluable> {
+        for rule in &self.series.exrules {
+            self.expand_rule(rule, reach, |this, civil, instant| {
+                let key = this.master.form.key(civil, instant);
+                this.collector.excluded.add(Name::Key(key));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hands what a rule makes within reach to `each`: the local second and the instant.
+    fn expand_rule(&mut self, rule: &Rule, reach: Window, each: Each<'a>) -> Result<(), Unevaluable> {
         if self.master.form.is_date() && rule.needs_time() {
             return Err(RuleFault::Forbidden("FREQ").into());
         }
@@ -196,7 +221,7 @@ impl<'a> Expansion<'a> {
             if !exists && civil != self.master.anchor {
                 made.uncount(1);
             } else if instant >= reach.from {
-                self.offer(civil, instant)?;
+                each(self, civil, instant)?;
             }
         }
         Ok(())
@@ -267,7 +292,7 @@ impl<'a> Expansion<'a> {
     fn offer(&mut self, civil: i64, instant: i64) -> Result<(), Unevaluable> {
         let master = &self.master;
         let slot = Slot {
-            key: if master.form.is_date() { civil } else { instant },
+            key: master.form.key(civil, instant),
             civil,
             form: &master.form,
             own_civil: civil,

@@ -123,7 +123,11 @@ impl Walk {
             self.below(name, |walk| walk.note("unknown_member", text));
         }
         for name in required.iter().filter(|name| !members.contains_key(**name)) {
-            let hint = if *name == "parameters" { ": [] if there are none" } else { "" };
+            let hint = if *name == "parameters" {
+                ": [] if there are none"
+            } else {
+                ""
+            };
             self.below(name, |walk| walk.note("required_member", format!("Send {name}{hint}.")));
         }
         Some(members)
@@ -168,7 +172,9 @@ impl Walk {
             return out;
         };
         for field in fields {
-            let Some(value) = object.get(field.member) else { continue };
+            let Some(value) = object.get(field.member) else {
+                continue;
+            };
             let elements = self.below(field.member, |walk| {
                 if field.many {
                     walk.list(value, |walk, item| walk.element(item, field))
@@ -373,7 +379,10 @@ impl Walk {
             let text = walk.text(value, 0)?;
             let bytes = text.as_bytes();
             let whole = bytes.len() == 20 && bytes[10] == b'T' && bytes[19] == b'Z';
-            let time = text.get(..19).filter(|_| whole).and_then(|time| time.parse::<DateTime>().ok());
+            let time = text
+                .get(..19)
+                .filter(|_| whole)
+                .and_then(|time| time.parse::<DateTime>().ok());
             if time.is_none() {
                 walk.note(
                     "temporal_value_invalid",
@@ -421,7 +430,14 @@ impl Walk {
     fn check_entry(&mut self, entry: &Entry, held: &Type) {
         let value_type = entry.value_type(held.types);
         match (&entry.value, held.kind) {
-            (Content::RequestStatus { code, description, data }, _) => {
+            (
+                Content::RequestStatus {
+                    code,
+                    description,
+                    data,
+                },
+                _,
+            ) => {
                 if !read::is_status_code(code) {
                     self.below("code", |walk| {
                         walk.note("format_mismatch", "Send two numbers with a dot between them, like 2.0.");
@@ -465,7 +481,10 @@ impl Walk {
                 }
             }
             Kind::Trigger => {
-                let related = entry.parameters.iter().any(|it| it.name.eq_ignore_ascii_case("RELATED"));
+                let related = entry
+                    .parameters
+                    .iter()
+                    .any(|it| it.name.eq_ignore_ascii_case("RELATED"));
                 let time = matches!(Temporal::parse(text.as_bytes(), None), Ok(Temporal::Utc(_)));
                 let fits = match value_type {
                     "DATE-TIME" => time && !related,
@@ -510,7 +529,10 @@ impl Walk {
             let name = parameter.name.to_ascii_uppercase();
             let first = parameter.values.first().map_or("", String::as_str);
             let fault = if !is_token(&name) {
-                Some(("format_mismatch", "Send a name of letters, digits and hyphens.".to_owned()))
+                Some((
+                    "format_mismatch",
+                    "Send a name of letters, digits and hyphens.".to_owned(),
+                ))
             } else if let Some(named) = held.named.iter().find(|named| named.name == name) {
                 let text = format!("Leave this parameter out, and send {} instead.", named.member);
                 Some(("value_not_allowed", text))
@@ -537,7 +559,9 @@ impl Walk {
                         walk.below("name", |walk| walk.note(code, text));
                     }
                     for (at, value) in parameter.values.iter().enumerate() {
-                        walk.below("values", |walk| walk.below(&at.to_string(), |walk| walk.check_text(value)));
+                        walk.below("values", |walk| {
+                            walk.below(&at.to_string(), |walk| walk.check_text(value))
+                        });
                     }
                 });
             });
@@ -564,7 +588,10 @@ impl Walk {
         let extension = token.len() > 2 && token.starts_with("X-") && is_token(token);
         if !extension && !tokens.contains(&token) {
             let tokens = tokens.join(", ");
-            self.note("value_not_allowed", format!("Send one of: {tokens}; or a token that begins with X-."));
+            self.note(
+                "value_not_allowed",
+                format!("Send one of: {tokens}; or a token that begins with X-."),
+            );
         }
     }
 
@@ -572,7 +599,9 @@ impl Walk {
         let text = |member: &str| members.get(member).and_then(|all| all.first()?.text());
         let mut require = |member: &str, why: &str| {
             if !members.contains_key(member) {
-                self.below(member, |walk| walk.note("required_member", format!("Send {member}: {why}.")));
+                self.below(member, |walk| {
+                    walk.note("required_member", format!("Send {member}: {why}."))
+                });
             }
         };
         if text("action") == Some("DISPLAY") {
@@ -592,13 +621,18 @@ impl Walk {
         });
         if arrival && !places.any(|url| url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("geo:"))) {
             self.below("proximityLocations", |walk| {
-                walk.note("required_member", "Send the place of arrive or depart, with a url like geo:52.5,13.4.");
+                walk.note(
+                    "required_member",
+                    "Send the place of arrive or depart, with a url like geo:52.5,13.4.",
+                );
             });
         }
         let known = ["DISPLAY", "AUDIO", "EMAIL"];
         if text("action").is_some_and(|action| !known.contains(&action)) {
             self.below("action", |walk| {
-                walk.below("value", |walk| walk.note("value_not_allowed", "Send one of: display, audio, email."));
+                walk.below("value", |walk| {
+                    walk.note("value_not_allowed", "Send one of: display, audio, email.")
+                });
             });
         }
     }

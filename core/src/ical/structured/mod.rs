@@ -140,6 +140,5 @@ impl Entry {
     }
 }
 
-
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,12 @@ fn shown_entry(entry: &Entry, held: &Type) -> Value {
         Form::Object | Form::ListOfOne => {}
     }
     let mut out = Map::new();
-    if let Content::RequestStatus { code, description, data } = &entry.value {
+    if let Content::RequestStatus {
+        code,
+        description,
+        data,
+    } = &entry.value
+    {
         out.insert("code".to_owned(), json!(code));
         out.insert("description".to_owned(), json!(description));
         if let Some(data) = data {
@@ -91,10 +96,13 @@ fn shown_entry(entry: &Entry, held: &Type) -> Value {
         let values = entry.named.get(named.name);
         let first = values.and_then(|values| values.first());
         let shown = match (named.kind, first) {
-            (NamedKind::Token(tokens), explicit) => effective(explicit.map(|it| token(it, tokens)), token(tokens[0], tokens)),
-            (NamedKind::Boolean, explicit) => {
-                effective(explicit.and_then(|it| read::boolean(it)).map(Value::Bool), Value::Bool(false))
+            (NamedKind::Token(tokens), explicit) => {
+                effective(explicit.map(|it| token(it, tokens)), token(tokens[0], tokens))
             }
+            (NamedKind::Boolean, explicit) => effective(
+                explicit.and_then(|it| read::boolean(it)).map(Value::Bool),
+                Value::Bool(false),
+            ),
             (NamedKind::Uris, Some(_)) => json!(values),
             (NamedKind::Text | NamedKind::Uri, Some(first)) => json!(first),
             (NamedKind::Text | NamedKind::Uri | NamedKind::Uris, None) => continue,

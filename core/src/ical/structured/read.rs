@@ -121,12 +121,7 @@ fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Rem
 }
 
 /// A component, if it has all that it needs.
-fn complete(
-    component: Component<'_>,
-    name: &str,
-    fields: &'static [Field],
-    remarks: &mut Remarks,
-) -> Option<Element> {
+fn complete(component: Component<'_>, name: &str, fields: &'static [Field], remarks: &mut Remarks) -> Option<Element> {
     let members = members(component, fields, remarks);
     if fields
         .iter()

@@ -175,8 +175,8 @@ fn push_entry(entry: &Entry, held: &Type, out: &mut String) {
     for parameter in &entry.parameters {
         let name = parameter.name.to_ascii_uppercase();
         let first = parameter.values.first().map_or("", String::as_str);
-        let implied = name == "VALUE"
-            || name == "RELATED" && held.kind == Kind::Trigger && first.eq_ignore_ascii_case("START");
+        let implied =
+            name == "VALUE" || name == "RELATED" && held.kind == Kind::Trigger && first.eq_ignore_ascii_case("START");
         if !implied {
             let values: Vec<_> = parameter.values.iter().map(|value| lines(value)).collect();
             parameters.push(format!("{name}={values:?}"));

@@ -4,7 +4,9 @@ use super::*;
 
 /// A text property, or one with a URI, with parameters of one value each.
 fn held(member: &str, value: &str, parameters: &[(&str, &str)]) -> Value {
-    let parameters = parameters.iter().map(|(name, value)| json!({"name": name, "values": [value]}));
+    let parameters = parameters
+        .iter()
+        .map(|(name, value)| json!({"name": name, "values": [value]}));
     json!({member: value, "parameters": parameters.collect::<Vec<_>>()})
 }
 
@@ -271,9 +273,7 @@ fn alarms_of_rfc_9074() {
 /// RFC 7986, 5.10 and 5.11.
 #[test]
 fn images_and_conferences() {
-    let conference = |address: &str, label: &str, features: &[&str]| {
-        json!({"uri": address, "label": label, "parameters": [{"name": "FEATURE", "values": features}]})
-    };
+    let conference = |address: &str, label: &str, features: &[&str]| json!({"uri": address, "label": label, "parameters": [{"name": "FEATURE", "values": features}]});
     check(&[
         (
             "IMAGE;VALUE=URI;DISPLAY=BADGE;FMTTYPE=image/png:h\n ttp://example.com/images/party.png",
@@ -302,12 +302,18 @@ fn published_events() {
             "uid": text(uid), "participantType": token("known", kind), "schedulable": false, "structuredDataUris": [uri(card, &[])]
         })
     };
-    let named = |uid: &str, name: &str, card: &str| {
-        json!({"uid": uid, "parameters": [], "name": text(name), "structuredDataUris": [uri(card, &[])]})
-    };
-    let mut projector = named("456789-abcdef-98765432", "The projector", "http://dir.example.com/projectors/3d.vcf");
+    let named = |uid: &str, name: &str, card: &str| json!({"uid": uid, "parameters": [], "name": text(name), "structuredDataUris": [uri(card, &[])]});
+    let mut projector = named(
+        "456789-abcdef-98765432",
+        "The projector",
+        "http://dir.example.com/projectors/3d.vcf",
+    );
     projector["componentTypes"] = json!({"value": token("known", "projector"), "parameters": []});
-    let mut hotel = named("123456-abcdef-98765432", "The venue", "http://dir.example.com/venues/big-hall.vcf");
+    let mut hotel = named(
+        "123456-abcdef-98765432",
+        "The venue",
+        "http://dir.example.com/venues/big-hall.vcf",
+    );
     hotel["componentTypes"] = json!({"value": ["hotel", "restaurant"], "parameters": []});
     check(&[
         (

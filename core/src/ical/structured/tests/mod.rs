@@ -49,16 +49,32 @@ fn what_cannot_be_shown_is_left_out_and_told() {
             vec!["registered_property_value_invalid"],
         ),
         ("ATTENDEE:\n", Value::Null, vec!["registered_property_value_invalid"]),
-        ("REQUEST-STATUS:3.1.1;Deep\n", Value::Null, vec!["registered_property_value_invalid"]),
-        ("REQUEST-STATUS:2.0\n", Value::Null, vec!["registered_property_value_invalid"]),
+        (
+            "REQUEST-STATUS:3.1.1;Deep\n",
+            Value::Null,
+            vec!["registered_property_value_invalid"],
+        ),
+        (
+            "REQUEST-STATUS:2.0\n",
+            Value::Null,
+            vec!["registered_property_value_invalid"],
+        ),
         ("RELATED-TO:\n", Value::Null, vec!["registered_property_value_invalid"]),
         (
             "ATTACH;ENCODING=BASE64;VALUE=BINARY:AAAA\nATTACH:cid:x\nIMAGE;VALUE=BINARY;ENCODING=BASE64:AAAA\n",
             json!({"attachments": 1}),
             vec!["inline_content_omitted"],
         ),
-        ("STRUCTURED-DATA;VALUE=TEXT:{}\n", Value::Null, vec!["inline_content_omitted"]),
-        ("BEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALARM\n", Value::Null, vec!["alarm_invalid"]),
+        (
+            "STRUCTURED-DATA;VALUE=TEXT:{}\n",
+            Value::Null,
+            vec!["inline_content_omitted"],
+        ),
+        (
+            "BEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALARM\n",
+            Value::Null,
+            vec!["alarm_invalid"],
+        ),
         (
             "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:soon\nEND:VALARM\n",
             Value::Null,
@@ -83,15 +99,27 @@ fn what_cannot_be_shown_is_left_out_and_told() {
         let (shown, got) = shown(lines);
         let counts = |value: &Value| match value {
             Value::Object(members) => {
-                let size = |value: &Value| value.as_array().map_or_else(|| value.as_object().map_or(0, |it| it.len()), Vec::len);
-                members.iter().map(|(name, value)| (name.clone(), json!(size(value)))).collect()
+                let size = |value: &Value| {
+                    value
+                        .as_array()
+                        .map_or_else(|| value.as_object().map_or(0, |it| it.len()), Vec::len)
+                };
+                members
+                    .iter()
+                    .map(|(name, value)| (name.clone(), json!(size(value))))
+                    .collect()
             }
             other => other.clone(),
         };
         assert_eq!((counts(&shown), got), (want, codes), "{lines}");
     }
-    let text = shown("ATTENDEE;CN=Doe, Jane;RSVP=YES;ROLE=A;ROLE=B:mailto:j@example.com\n").0.to_string();
-    assert!(text.contains("\"Doe, Jane\"") && text.contains("\"A\"") && !text.contains("\"B\""), "{text}");
+    let text = shown("ATTENDEE;CN=Doe, Jane;RSVP=YES;ROLE=A;ROLE=B:mailto:j@example.com\n")
+        .0
+        .to_string();
+    assert!(
+        text.contains("\"Doe, Jane\"") && text.contains("\"A\"") && !text.contains("\"B\""),
+        "{text}"
+    );
 }
 
 #[test]
@@ -103,7 +131,10 @@ fn inline_content_is_counted_in_alarms_and_overrides_too() {
          BEGIN:VEVENT\nUID:1\nRECURRENCE-ID:20260102T000000Z\nDTSTART:20260102T000000Z\n{inline}END:VEVENT\nEND:VCALENDAR\n"
     );
     let diagnostics = Entity::read(text.into()).diagnostics();
-    let told = diagnostics.iter().find(|it| it.code == "inline_content_omitted").expect("told");
+    let told = diagnostics
+        .iter()
+        .find(|it| it.code == "inline_content_omitted")
+        .expect("told");
     assert!(told.message.starts_with("3 "), "{}", told.message);
 }
 
@@ -118,16 +149,24 @@ fn overrides_have_their_own() {
     assert_eq!(uri(&shown["fields"], 0), "mailto:a@example.com");
     let other = &shown["fields"]["recurrenceSet"]["overrides"][0]["fields"];
     assert_eq!(uri(other, 1), "mailto:c@example.com");
-    let attendees: Vec<_> = entity.overrides.iter().map(|part| entity.structured_data(Some(part.component))).collect();
+    let attendees: Vec<_> = entity
+        .overrides
+        .iter()
+        .map(|part| entity.structured_data(Some(part.component)))
+        .collect();
     let attendees = attendees[0].as_ref().expect("attendees");
-    assert_eq!(attendees.attendees().collect::<Vec<_>>(), ["mailto:b@example.com", "mailto:c@example.com"]);
+    assert_eq!(
+        attendees.attendees().collect::<Vec<_>>(),
+        ["mailto:b@example.com", "mailto:c@example.com"]
+    );
     assert_eq!(attendees.organizer(), None);
 }
 
 /// RFC 9073, 7.1.1: with a calendar address that an attendee has.
 #[test]
 fn a_participant_is_schedulable_as_an_attendee() {
-    let participant = |address: &str| format!("BEGIN:PARTICIPANT\nUID:p\nPARTICIPANT-TYPE:ACTIVE\n{address}END:PARTICIPANT\n");
+    let participant =
+        |address: &str| format!("BEGIN:PARTICIPANT\nUID:p\nPARTICIPANT-TYPE:ACTIVE\n{address}END:PARTICIPANT\n");
     for (address, want) in [
         ("", false),
         ("CALENDAR-ADDRESS:MAILTO:Ann@example.com\n", true),

@@ -12,8 +12,13 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn uri() -> impl Strategy<Value = String> {
-    prop_oneof!["mailto:[a-z]{1,8}@example[.]com", "https://example[.]com/[a-z;,?=&%2A/.]{0,20}[a-z]"]
-        .prop_filter("percent signs begin escapes", |uri| crate::ical::value::uri(uri.as_bytes()).is_ok())
+    prop_oneof![
+        "mailto:[a-z]{1,8}@example[.]com",
+        "https://example[.]com/[a-z;,?=&%2A/.]{0,20}[a-z]"
+    ]
+    .prop_filter("percent signs begin escapes", |uri| {
+        crate::ical::value::uri(uri.as_bytes()).is_ok()
+    })
 }
 
 fn token(registered: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -24,15 +29,20 @@ fn token(registered: &'static [&'static str]) -> impl Strategy<Value = String> {
 fn parameters(held: &'static Type) -> impl Strategy<Value = Vec<Parameter>> {
     let names = move |name: &String| !held.named.iter().any(|named| named.name == name) && name != "VALUE";
     let name = "[A-Z]{1,6}|X-[A-Z-]{1,8}".prop_filter("no name of a member", names);
-    btree_map(name, vec(text(), 1..3), 0..3)
-        .prop_map(|all| all.into_iter().map(|(name, values)| Parameter { name, values }).collect())
+    btree_map(name, vec(text(), 1..3), 0..3).prop_map(|all| {
+        all.into_iter()
+            .map(|(name, values)| Parameter { name, values })
+            .collect()
+    })
 }
 
 fn named(named: &'static Named) -> BoxedStrategy<Option<(&'static str, Vec<String>)>> {
     let one = match named.kind {
         NamedKind::Text => text().boxed(),
         NamedKind::Token(tokens) => token(tokens).boxed(),
-        NamedKind::Boolean => prop::sample::select(&["TRUE", "FALSE"][..]).prop_map(str::to_owned).boxed(),
+        NamedKind::Boolean => prop::sample::select(&["TRUE", "FALSE"][..])
+            .prop_map(str::to_owned)
+            .boxed(),
         NamedKind::Uri | NamedKind::Uris => uri().boxed(),
     };
     let most = if named.kind == NamedKind::Uris { 3 } else { 1 };
@@ -45,7 +55,10 @@ fn content(held: &'static Type) -> BoxedStrategy<Content> {
     });
     match held.kind {
         Kind::Text => text().prop_map(Content::Text).boxed(),
-        Kind::Each | Kind::Name => text().prop_filter("something", |it| !it.is_empty()).prop_map(Content::Text).boxed(),
+        Kind::Each | Kind::Name => text()
+            .prop_filter("something", |it| !it.is_empty())
+            .prop_map(Content::Text)
+            .boxed(),
         Kind::List => vec(text(), 1..4).prop_map(Content::List).boxed(),
         Kind::Uri => uri().prop_map(Content::Text).boxed(),
         Kind::Token(tokens) => token(tokens).prop_map(Content::Text).boxed(),
@@ -56,7 +69,11 @@ fn content(held: &'static Type) -> BoxedStrategy<Content> {
         Kind::Utc => time.prop_map(Content::Utc).boxed(),
         Kind::Duration | Kind::Trigger => "PT[1-9]M|P[1-9]W|P[1-9]D".prop_map(Content::Text).boxed(),
         Kind::RequestStatus => ("[1-5][.][0-9]", text(), option::of(text()))
-            .prop_map(|(code, description, data)| Content::RequestStatus { code, description, data })
+            .prop_map(|(code, description, data)| Content::RequestStatus {
+                code,
+                description,
+                data,
+            })
             .boxed(),
     }
 }
@@ -66,7 +83,11 @@ fn property(held: &'static Type) -> BoxedStrategy<Element> {
     (content(held), all, parameters(held))
         .prop_map(|(value, named, parameters)| {
             let named = named.into_iter().flatten().collect();
-            Element::Property(Entry { value, named, parameters })
+            Element::Property(Entry {
+                value,
+                named,
+                parameters,
+            })
         })
         .boxed()
 }
