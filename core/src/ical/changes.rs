@@ -61,6 +61,11 @@ impl<'a> Changes<'a> {
         self.splices.push((range, octets));
     }
 
+    /// Puts octets in the place of others, as they are.
+    pub(super) fn splice(&mut self, range: Range<usize>, octets: Vec<u8>) {
+        self.splices.push((range, octets));
+    }
+
     /// Takes a component out, from its BEGIN through its END line.
     pub fn remove(&mut self, component: Component<'a>) {
         self.splices.push((component.range(), Vec::new()));
@@ -101,7 +106,7 @@ impl<'a> Changes<'a> {
     }
 
     /// How the line in this range ends; CRLF if it does not end.
-    fn line_end(&self, line: Range<usize>) -> LineEnd {
+    pub(super) fn line_end(&self, line: Range<usize>) -> LineEnd {
         let line = &self.document.bytes()[line];
         if line.ends_with(b"\n") && !line.ends_with(b"\r\n") {
             LineEnd::Lf

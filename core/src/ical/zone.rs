@@ -165,6 +165,14 @@ impl Zone {
         Some(zone)
     }
 
+    /// The rules of an IANA zone.
+    pub(super) fn time_zone(&self) -> Option<&TimeZone> {
+        match &self.0.rules {
+            Rules::Iana(zone) => Some(zone),
+            Rules::Own(_) => None,
+        }
+    }
+
     /// The spelling of an IANA name in the database.
     #[must_use]
     pub fn canonical_iana(name: &str) -> Option<&'static str> {
