@@ -97,6 +97,18 @@ recurrence_sets() {
   "$root/recurrence/bin/python" tests/recurrence/oracles.py "$target/debug/examples/recurrence_answers" --sets "$sets"
 }
 step "recurrence sets" recurrence_sets
+
+# Readers that share no code with ours, and the calendar files that come with their sources.
+corpus() {
+  venv "$root/py-icalendar" icalendar==7.3.2
+  [ -e "$root/sdists/.done" ] ||
+    { "$root/py-icalendar/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$root/sdists" \
+        icalendar==7.3.2 recurring-ical-events==3.8.2 && touch "$root/sdists/.done"; }
+  ! command -v npm >/dev/null || [ -e "$root/ts/node_modules/ical.js" ] ||
+    npm install --prefix "$root/ts" --no-audit --no-fund --loglevel error ical.js@2.2.1
+  "$root/py-icalendar/bin/python" tests/corpus/check.py --program "$target/debug/examples/edit_corpus" --root "$root"
+}
+step "corpus" corpus
 agendas=()
 while read -r agenda; do agendas+=(--agenda "$agenda"); done <"$root/agendas"
 [ ${#agendas[@]} -gt 0 ] || skip "the example programs: there is no examples/agenda.rs"
