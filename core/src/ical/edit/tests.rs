@@ -504,11 +504,11 @@ fn collection(json: serde_json::Value) -> CollectionPatch {
 }
 
 fn gathered(text: &str, target: &Target, collections: Vec<CollectionPatch>) -> Result<String, Box<Error>> {
-    let patch = Patch {
+    let all = Patch {
         collections,
         ..Patch::default()
     };
-    match super::patch::patch(&Entity::read(text.to_owned().into()), target, &patch, now())? {
+    match patch(&Entity::read(text.to_owned().into()), target, &all, now())? {
         Edited::Changed(octets) => Ok(String::from_utf8(octets.to_vec()).expect("text")),
         Edited::Unchanged => Ok("unchanged".into()),
     }
