@@ -66,6 +66,13 @@ impl<'a> Changes<'a> {
         self.splices.push((range, octets));
     }
 
+    /// Adds properties before a property.
+    pub fn add_before(&mut self, property: Property<'a>, lines: &[ContentLine]) {
+        let range = property.range();
+        let octets = self.written(self.line_end(range.clone()), lines, &[]);
+        self.splices.push((range.start..range.start, octets));
+    }
+
     /// Puts octets in the place of others, as they are.
     pub(super) fn splice(&mut self, range: Range<usize>, octets: Vec<u8>) {
         self.splices.push((range, octets));
