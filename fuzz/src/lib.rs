@@ -9,6 +9,7 @@
 //! cargo test -p kalends-fuzz                                               (replay)
 //! ```
 
+mod edit;
 pub mod script;
 
 use std::ops::ControlFlow;
@@ -32,8 +33,9 @@ use kalends_core::query::text_filter::TextFilter;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("ical_document", ical_document),
+    ("edit", edit),
     ("multistatus", multistatus),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
@@ -71,6 +73,14 @@ pub fn ical_document(data: &[u8]) {
             let _ = entity.occurrence_fields(&instance);
         }
     }
+}
+
+/// Edits a document by a script, and looks at what the edits left alone.
+///
+/// # Panics
+/// If octets change that no edit is about, a value is not read back, or a resource becomes another one.
+pub fn edit(data: &[u8]) {
+    edit::play(data);
 }
 
 /// Reads a multistatus, once to its end with a description of each member and once stopped at the first, and an
