@@ -33,6 +33,11 @@ impl<'a> Changes<'a> {
         self.splices.is_empty()
     }
 
+    /// What has been collected, in that order: octets of the document, none for an insertion, and what comes in their place.
+    pub fn splices(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        self.splices.iter().map(|(range, octets)| (range.clone(), &octets[..]))
+    }
+
     /// Gives a property another value, in the syntax of its type. Name and parameters stay as they are stored.
     ///
     /// # Errors

@@ -102,14 +102,12 @@ impl CollectionPatch {
         let operation = if word("operation") == Some("replaceAll") {
             Operation::ReplaceAll(values)
         } else {
-            let some = object.is_some_and(|object| {
-                let filled = |name: &str| {
-                    object
-                        .get(name)
-                        .is_none_or(|list| list.as_array().is_none_or(|it| !it.is_empty()))
-                };
-                (object.contains_key("add") || object.contains_key("remove")) && filled("add") && filled("remove")
-            });
+            let filled = |name: &str| {
+                object
+                    .and_then(|object| object.get(name)?.as_array())
+                    .is_some_and(|it| !it.is_empty())
+            };
+            let some = filled("add") || filled("remove");
             if word("operation") == Some("addRemove") && !some {
                 walk.note("item_count_out_of_range", "Send add or remove with at least 1 item.");
             }
@@ -128,6 +126,15 @@ impl CollectionPatch {
     }
 }
 
+/// What becomes of an element to remove that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The patch is refused.
+    Refused,
+    /// There is nothing to do: the component is one of several that a patch is about.
+    Skipped,
+}
+
 /// Applies a patch to the component with this index; `None` if it changes nothing. Components that come after it in the
 /// document may have another index afterwards.
 ///
@@ -137,6 +144,7 @@ pub(super) fn apply(
     document: &Document,
     component: usize,
     patch: &CollectionPatch,
+    missing: Missing,
     pointer: &str,
 ) -> Result<Option<Document>, Box<Error>> {
     let component = document.component(component);
@@ -152,6 +160,7 @@ pub(super) fn apply(
         kind: if component.is("VTODO") { Kind::Todo } else { Kind::Event },
         keys: keys.collect(),
         stored,
+        missing,
         pointer,
     };
     let changes = match &patch.operation {
@@ -213,6 +222,7 @@ struct Edit<'a> {
     stored: Vec<Unit<'a>>,
     /// Of the elements in `stored`.
     keys: Vec<Vec<String>>,
+    missing: Missing,
     pointer: &'a str,
 }
 
@@ -232,6 +242,7 @@ impl<'a> Edit<'a> {
             let key = key(element, self.field);
             let found = places.get(key.as_str()).map_or(&[][..], Vec::as_slice);
             let (unit, at) = match found {
+                [] if self.missing == Missing::Skipped => continue,
                 [] => return Err(unmatched(Code::NotFound, pointer, NO_MATCH)),
                 [_, _, ..] => return Err(unmatched(Code::Ambiguous, pointer, SEVERAL)),
                 [_] if wanted.contains(&key) => return Err(unmatched(Code::Ambiguous, pointer, TWICE)),

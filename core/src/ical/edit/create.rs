@@ -8,6 +8,7 @@ use super::{fault, read, stamp, unwritable, zone};
 use crate::ical::document::Document;
 use crate::ical::encode::{ContentLine, LineEnd, NewComponent, Unwritable, escape_list};
 use crate::ical::entity::{Entity, Kind};
+use crate::ical::structured::StructuredData;
 use crate::ical::value::{Geo, Temporal};
 use crate::ical::zone::Zones;
 use crate::outcome::Error;
@@ -48,6 +49,8 @@ pub struct NewFields {
     pub priority: Option<u8>,
     /// CATEGORIES.
     pub categories: Vec<String>,
+    /// Attendees, alarms and the like.
+    pub structured: StructuredData,
 }
 
 /// A new Event or To-do.
@@ -104,6 +107,17 @@ pub(super) fn component(
     now: Timestamp,
 ) -> Result<NewComponent, Box<Error>> {
     let mut component = NewComponent::new(kind.component()).expect("a token");
+    let of_events = [
+        ("location", fields.location.is_some()),
+        ("geo", fields.geo.is_some()),
+        ("transparency", fields.transparency.is_some()),
+        ("classification", fields.classification.is_some()),
+        ("url", fields.url.is_some()),
+    ];
+    if let Some((field, _)) = of_events.iter().find(|(_, set)| *set && kind == Kind::Todo) {
+        let message = format!("A To-do has no {field} here.");
+        return Err(fault(format!("{pointer}/{field}"), "unknown_member", &message));
+    }
     let lines = &mut component.lines;
     let at = |field: &str| format!("{pointer}/{field}");
     let text = |lines: &mut Vec<ContentLine>, name: &str, value: &str, field: &str| {
@@ -163,6 +177,13 @@ pub(super) fn component(
     if let Some(url) = &fields.url {
         lines.push(plain("URL", &scalar::absolute(url, &at("url"))?));
     }
+    if fields.structured.organizer().is_some() {
+        lines.push(plain("SEQUENCE", "0"));
+    }
+    let written = fields.structured.write();
+    let (more, inner) = written.map_err(|fault| unwritable(&at("structuredData"), fault))?;
+    lines.extend(more);
+    component.components = inner;
     Ok(component)
 }
 

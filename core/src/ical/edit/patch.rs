@@ -1,7 +1,10 @@
 //! A change of fields and collections over a scope (contract of the semantic toolset: `events_patch`, `todos_patch`).
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
+use super::collection::{self, CollectionPatch, Missing};
 use super::materialize::{self, Materialized};
 use super::scalar::{self, ScalarPatch};
 use super::shift;
@@ -34,6 +37,8 @@ pub enum Target {
 pub struct Patch {
     /// Each field at most once.
     pub scalars: Vec<ScalarPatch>,
+    /// Each collection at most once.
+    pub collections: Vec<CollectionPatch>,
 }
 
 /// Changes an Event or To-do.
@@ -48,6 +53,7 @@ pub fn patch(entity: &Entity, target: &Target, patch: &Patch, now: Timestamp) ->
         entity,
         kind,
         instructions,
+        collections: collections(patch)?,
     }
     .run(target, now)
 }
@@ -75,10 +81,26 @@ fn instructions(kind: Kind, patch: &Patch) -> Result<Vec<(ScalarPatch, String)>,
     Ok(out)
 }
 
+/// The collections with the pointers to them.
+fn collections(patch: &Patch) -> Result<Vec<(&CollectionPatch, String)>, Box<Error>> {
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for (at, collection) in patch.collections.iter().enumerate() {
+        let pointer = format!("/patch/collections/{at}");
+        if !seen.insert(collection.field()) {
+            let message = format!("Send one instruction for {}.", collection.field());
+            return Err(fault(format!("{pointer}/field"), "value_not_allowed", &message));
+        }
+        out.push((collection, pointer));
+    }
+    Ok(out)
+}
+
 struct Plan<'a> {
     entity: &'a Entity,
     kind: Kind,
     instructions: Vec<(ScalarPatch, String)>,
+    collections: Vec<(&'a CollectionPatch, String)>,
 }
 
 impl Plan<'_> {
@@ -205,6 +227,20 @@ impl Plan<'_> {
             }
         }
         self.keep_completion(&before, &document)?;
+        // Components that come later get other indexes when one gets more in it.
+        let mut all = [others, &[component]].concat();
+        all.sort_unstable();
+        for each in all.into_iter().rev() {
+            let missing = if each == component {
+                Missing::Refused
+            } else {
+                Missing::Skipped
+            };
+            for (collection, pointer) in &self.collections {
+                let done = collection::apply(&document, each, collection, missing, pointer)?;
+                document = done.unwrap_or(document);
+            }
+        }
         Ok((document, shift))
     }
 
