@@ -352,6 +352,73 @@ fn a_resource_without_master_has_no_dates_to_edit() {
     assert_eq!(outcome(cancelled, &own, &utc("2026-05-05T08:00")), Ok(Some(want)));
 }
 
+#[test]
+fn a_single_event_has_no_occurrences_to_edit() {
+    let single = event("DTSTART:20260504T080000Z\r\n");
+    let at = utc("2026-05-04T08:00");
+    for step in [excluded as Step, included, cancelled, revived] {
+        assert_eq!(outcome(step, &single, &at), Err(Code::InvalidInput));
+    }
+    // An added date makes it a series.
+    let want = event("DTSTART:20260504T080000Z\r\nRDATE:20260505T080000Z\r\n");
+    assert_eq!(outcome(added, &single, &utc("2026-05-05T08:00")), Ok(Some(want)));
+}
+
+#[test]
+fn what_is_taken_back_leaves_stamps_only() {
+    let now = "2026-05-01T12:00:00Z".parse().expect("a moment");
+    let master = |stamps: &str, more: &str| {
+        event(&format!(
+            "DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY\r\n{stamps}{more}ORGANIZER:mailto:a@example.org\r\n"
+        ))
+        .replace(
+            "20260101T000000Z",
+            if stamps.contains("MODIFIED:20260501") {
+                "20260501T120000Z"
+            } else {
+                "20260101T000000Z"
+            },
+        )
+    };
+    let stamps = |second: &str, number: u8| format!("LAST-MODIFIED:{second}\r\nSEQUENCE:{number}\r\n");
+    let entity = series(&master(&stamps("20260101T000000Z", 3), ""));
+    let at = utc("2026-05-05T08:00");
+    let Ok(Edited::Changed(without)) = exclude(&entity, &at, now) else {
+        panic!("an occurrence");
+    };
+    let want = series(
+        &master(&stamps("20260501T120000Z", 4), "")
+            .replace("example.org\r\n", "example.org\r\nEXDATE:20260505T080000Z\r\n"),
+    );
+    assert_eq!(without, want.document().bytes());
+    let without = Entity::read(without);
+    assert_eq!(exclude(&without, &at, now), Ok(Edited::Unchanged));
+    let Ok(Edited::Changed(again)) = restore_exclusion(&without, &at, now) else {
+        panic!("an exclusion");
+    };
+    assert_eq!(
+        again,
+        series(&master(&stamps("20260501T120000Z", 5), "")).document().bytes()
+    );
+    let Ok(Edited::Changed(off)) = cancel(&entity, &at, now) else {
+        panic!("an occurrence");
+    };
+    let own = event("RECURRENCE-ID:20260505T080000Z\r\nDTSTART:20260505T080000Z\r\nLAST-MODIFIED:20260501T120000Z\r\nSEQUENCE:4\r\nORGANIZER:mailto:a@example.org\r\nSTATUS:CANCELLED\r\n")
+        .replace("20260101T000000Z", "20260501T120000Z");
+    assert_eq!(
+        off,
+        series(&(master(&stamps("20260101T000000Z", 3), "") + &own))
+            .document()
+            .bytes()
+    );
+    let off = Entity::read(off);
+    assert!(matches!(restore_cancellation(&off, &at, now), Ok(Edited::Changed(_))));
+    assert!(matches!(
+        add(&off, &utc("2026-05-05T09:00"), now),
+        Ok(Edited::Changed(_))
+    ));
+}
+
 /// Asks far away, and returns the steps that it took.
 fn steps(lines: &str, identity: &Temporal) -> (bool, u64) {
     let entity = series(&event(lines));
