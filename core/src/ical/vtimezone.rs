@@ -20,6 +20,7 @@ mod write;
 mod yearly;
 
 use super::document::{Component, Property};
+use super::value::utc_offset;
 use super::zone::LocalKind;
 use value::Local;
 use yearly::{Pattern, Yearly};
@@ -166,7 +167,7 @@ impl Builder {
 
     /// Adds what one STANDARD or DAYLIGHT says. One that is `alone` may lack TZOFFSETFROM.
     fn add(&mut self, observance: Component<'_>, alone: bool) -> Option<()> {
-        let offset = |name| value::offset(&text(observance.first(name)?)?);
+        let offset = |name| utc_offset(&observance.first(name)?.value()).ok();
         let (start, _) = Local::parse(&text(observance.first("DTSTART")?)?)?;
         let to = offset("TZOFFSETTO")?;
         let from = offset("TZOFFSETFROM").or(alone.then_some(to))?;

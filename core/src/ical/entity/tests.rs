@@ -235,6 +235,11 @@ fn what_is_odd_but_clear_is_read_with_a_remark() {
         (bare.opaque(), codes(&bare)),
         (None, vec!["calendar_required_property_invalid"])
     );
+    let excluded = calendar(&event(&format!(
+        "{start}RRULE:FREQ=DAILY;COUNT=3\r\nEXRULE:FREQ=DAILY;INTERVAL=2\r\n"
+    )));
+    assert_eq!(codes(&excluded), ["exclusion_rule_applied"]);
+    assert_eq!(year(&excluded).expect("evaluable").len(), 1);
     for quiet in [
         "DTEND;TZID=Europe/Berlin:20260504T103000\r\n",
         "DTEND:20260504T080000Z\r\n",
@@ -264,8 +269,8 @@ fn a_recurrence_part_that_cannot_be_read_is_no_reason_to_hide_the_rest() {
             "recurrence_rule_invalid",
         ),
         (
-            event(&format!("{start}EXRULE:FREQ=WEEKLY\r\n")),
-            "exclusion_rule_unsupported",
+            event(&format!("{start}EXRULE:FREQ=WEEKLY;BYDAY=1MO\r\n")),
+            "recurrence_rule_invalid",
         ),
         (
             event(&format!("{start}EXDATE:20260505T080000Z,never\r\n")),
