@@ -296,9 +296,7 @@ pub(super) fn shift<'a>(
         (None, None, Some(start)) if by.longer > 0 => Some(shifted(start, by.new.length())),
         (None, ..) => None,
     };
-    let duration = old
-        .duration
-        .map(|duration| duration.longer(longer).unwrap_or(duration));
+    let duration = old.duration.map(|duration| duration.longer(longer).unwrap_or(duration));
     let new = Times { start, end, duration };
     write(changes, component, kind, &old, &new)
 }
