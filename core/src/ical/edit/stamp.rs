@@ -30,7 +30,9 @@ pub(super) fn apply(before: &Entity, after: &Entity, now: Timestamp) -> Result<D
     let mut changes = Changes::of(after.document());
     for part in after.parts() {
         let component = after.document().component(part.component);
-        let own = before.parts().find(|old| old.identity == part.identity);
+        let range = part.has_range(after.document());
+        let same = |old: &&Part| old.identity == part.identity && old.has_range(before.document()) == range;
+        let own = before.parts().find(same);
         let old = own.or(before.master.as_ref());
         let old_component = old.map(|old| before.document().component(old.component));
         if own.is_some() && old_component.is_some_and(|old| old.slice() == component.slice()) {
