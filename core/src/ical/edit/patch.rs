@@ -210,7 +210,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The overrides after the one with this component index, by their recurrence identities.
+    /// The overrides beside and after the one with this component index, by their recurrence identities.
     fn later(&self, document: &Document, component: usize) -> Vec<usize> {
         let made = Entity::from_document(document.clone());
         let by = Measure(&made.zones);
@@ -219,7 +219,7 @@ impl Plan<'_> {
         let later = made
             .overrides
             .iter()
-            .filter(|part| moment(part) > from && part.component != component);
+            .filter(|part| moment(part) >= from && part.component != component);
         later.map(|part| part.component).collect()
     }
 

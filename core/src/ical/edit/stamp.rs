@@ -32,9 +32,11 @@ pub(super) fn apply(before: &Entity, after: &Entity, now: Timestamp) -> Result<D
     let in_place = before.parts().count() == after.parts().count();
     for (at, part) in after.parts().enumerate() {
         let component = after.document().component(part.component);
+        let range = part.has_range(after.document());
+        let same = |old: &&Part| old.identity == part.identity && old.has_range(before.document()) == range;
         let own = match in_place {
             true => before.parts().nth(at),
-            false => before.parts().find(|old| old.identity == part.identity),
+            false => before.parts().find(same),
         };
         let old = own.or(before.master.as_ref());
         let old_component = old.map(|old| before.document().component(old.component));
