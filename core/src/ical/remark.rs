@@ -1,5 +1,7 @@
 //! What is odd about a resource, in a closed list of codes.
 
+mod series;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -91,6 +93,7 @@ impl Entity {
             }
         }
         self.remark_inline(remarks);
+        self.remark_series(remarks);
         let fields = self.master_fields(kind, remarks);
         let mut zones = Used::default();
         zones.note_all(&fields);

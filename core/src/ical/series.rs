@@ -115,7 +115,7 @@ impl Entity {
     }
 
     /// The recurrence set; `None` if there is nothing that could have occurrences.
-    fn series(&self) -> Result<Option<Series>, Unevaluable> {
+    pub(super) fn series(&self) -> Result<Option<Series>, Unevaluable> {
         let (Some(kind), None) = (self.kind(), self.opaque()) else {
             return Ok(None);
         };

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::collection::{self, CollectionPatch, Missing};
 use super::materialize::{self, Materialized};
+use super::recurrence_set::{self, NewRecurrence, Orphan};
 use super::scalar::{self, ScalarPatch};
 use super::shift;
 use super::temporal::{self, Measure, Times, same_form};
@@ -106,6 +107,10 @@ struct Plan<'a> {
 impl Plan<'_> {
     fn run(&self, target: &Target, now: Timestamp) -> Result<Edited, Box<Error>> {
         let entity = self.entity;
+        if let Some((_, _, pointer)) = self.recurrence_set().filter(|_| *target != Target::EntireSet) {
+            let message = "Send the scope entire-set: the recurrence is that of the whole set.";
+            return Err(fault(pointer, "value_not_allowed", message));
+        }
         let document = entity.document().clone();
         let master = entity.master.as_ref().map(|master| master.component);
         let overrides: Vec<_> = entity.overrides.iter().map(|part| part.component).collect();
@@ -134,7 +139,8 @@ impl Plan<'_> {
                 };
                 self.reserve_cancellation(&document, &[&overrides[..], &[master]].concat())?;
                 let (done, by) = self.apply(document, master, &overrides)?;
-                shift::recurrence(entity, done, &by)?
+                let replaced = self.recurrence_set().is_some();
+                self.replace_set(shift::recurrence(entity, done, &by, !replaced)?)?
             }
             Target::Master | Target::EntireSet => {
                 let Some(master) = master else {
@@ -148,10 +154,29 @@ impl Plan<'_> {
                     let message = "The start of a recurring resource moves with the scope entire-set.";
                     return Err(fault(&**pointer, "value_not_allowed", message));
                 }
-                self.apply(document, master, &[])?.0
+                self.replace_set(self.apply(document, master, &[])?.0)?
             }
         };
         finish(entity, done, now)
+    }
+
+    /// The instruction about the recurrence set, with the pointer to it.
+    fn recurrence_set(&self) -> Option<(Option<&NewRecurrence>, &[Orphan], &str)> {
+        self.instructions.iter().find_map(|(scalar, pointer)| {
+            let ScalarPatch::RecurrenceSet { set, orphans } = scalar else {
+                return None;
+            };
+            Some((set.as_ref(), &orphans[..], pointer.trim_end_matches("/value")))
+        })
+    }
+
+    fn replace_set(&self, document: Document) -> Result<Document, Box<Error>> {
+        match self.recurrence_set() {
+            Some((set, orphans, pointer)) => {
+                recurrence_set::replace(&Entity::from_document(document), set, orphans, pointer)
+            }
+            None => Ok(document),
+        }
     }
 
     /// An override that was made for nothing is not written.

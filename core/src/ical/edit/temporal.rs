@@ -77,7 +77,7 @@ impl Measure<'_> {
     }
 
     /// `time` in its own form, as long after `to` as `end` is after `start`.
-    fn carry(self, start: &Temporal, end: &Temporal, to: &Temporal) -> Temporal {
+    pub(super) fn carry(self, start: &Temporal, end: &Temporal, to: &Temporal) -> Temporal {
         let length = self.second(end) - self.second(start);
         // An end in the zone of its start goes with it into another zone; one in a zone of its own stays there.
         let form = if same_form(start, end) { to } else { end };
