@@ -10,6 +10,7 @@ use super::duration::Duration;
 use super::entity::{Entity, Kind};
 use super::part::{Name, Part};
 use super::project::Fields;
+use super::raw::{CalendarProperty, MAX_SHOWN};
 use super::structured;
 use super::value::{DateOrPeriod, Temporal, Times, lossy};
 use super::zone::Resolution;
@@ -27,6 +28,14 @@ impl Entity {
                     reason.unwrap_or("invalid_calendar_data"),
                     "The resource cannot be taken for one Event or To-do; its properties are shown as stored.",
                 ));
+                let (shown, omitted) = CalendarProperty::all(self.document());
+                if omitted > 0 {
+                    let all = shown.len() + omitted;
+                    remarks.insert(Diagnostic::warning(
+                        "opaque_properties_omitted",
+                        format!("{omitted} of {all} properties are left out: more than {MAX_SHOWN}, or than 256 KiB in all, are not shown."),
+                    ));
+                }
             }
         }
         remarks.into_iter().collect()
