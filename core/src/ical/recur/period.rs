@@ -79,7 +79,11 @@ impl Rule {
         if self.skip != Skip::Omit || !self.weeks.is_empty() || !yearly && self.months != 0 {
             return false;
         }
-        match (self.month_days.is_empty(), self.year_days.is_empty(), self.has_weekdays()) {
+        match (
+            self.month_days.is_empty(),
+            self.year_days.is_empty(),
+            self.has_weekdays(),
+        ) {
             // The months of a year are as long every year, but for February.
             (true, true, false) if yearly && self.months == 0 => (anchor.month, anchor.month_day) != (2, 29),
             (true, true, false) => anchor.month_day <= 28 || yearly && self.months & 1 << 2 == 0,
