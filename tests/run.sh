@@ -97,6 +97,41 @@ recurrence_sets() {
   "$root/recurrence/bin/python" tests/recurrence/oracles.py "$target/debug/examples/recurrence_answers" --sets "$sets"
 }
 step "recurrence sets" recurrence_sets
+
+# Readers that share no code with ours, and the calendar files that come with their sources.
+corpus() {
+  venv "$root/py-icalendar" icalendar==7.3.2
+  [ -e "$root/sdists/.done" ] ||
+    { "$root/py-icalendar/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$root/sdists" \
+        icalendar==7.3.2 recurring-ical-events==3.8.2 && touch "$root/sdists/.done"; }
+  ! command -v npm >/dev/null || [ -e "$root/ts/node_modules/ical.js" ] ||
+    npm install --prefix "$root/ts" --no-audit --no-fund --loglevel error ical.js@2.2.1
+  "$root/py-icalendar/bin/python" tests/corpus/check.py --program "$target/debug/examples/edit_corpus" --root "$root"
+}
+step "corpus" corpus
+
+# Time zones and VTIMEZONEs against independent readers.
+zones() {
+  local readers=()
+  venv "$root/py-zones" tzdata==2026.6 icalendar==7.3.2 python-dateutil==2.9.0.post0
+  if command -v node >/dev/null; then
+    [ -e "$root/js-zones/.done" ] ||
+      { npm install --prefix "$root/js-zones" --no-audit --no-fund --loglevel error ical.js@2.2.1 cldr-core@48.2.0 && touch "$root/js-zones/.done"; }
+    readers+=(--icaljs "$root/js-zones/node_modules")
+  else
+    skip "ical.js and the Windows names of CLDR: no Node"
+  fi
+  if [ -n "$system" ]; then
+    RIG_SYSTEM=1 need gcc libc6-dev libical-dev
+    gcc -O1 -Wall -o "$root/zones-libical" tests/zones/libical.c -lical
+    readers+=(--libical "$root/zones-libical")
+  else
+    skip "libical (CI=true or --live installs it)"
+  fi
+  "$root/py-zones/bin/python" tests/zones/check.py --zones "$target/debug/examples/zones" "${readers[@]}"
+}
+step "time zones" zones
+
 agendas=()
 while read -r agenda; do agendas+=(--agenda "$agenda"); done <"$root/agendas"
 [ ${#agendas[@]} -gt 0 ] || skip "the example programs: there is no examples/agenda.rs"

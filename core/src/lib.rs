@@ -40,6 +40,8 @@ pub mod exchange;
 pub mod flow;
 pub mod href;
 pub mod ical;
+#[cfg(feature = "chrono-interop")]
+pub mod interop;
 pub mod ledger;
 pub mod machine;
 pub mod operation;

@@ -33,6 +33,11 @@ impl<'a> Changes<'a> {
         self.splices.is_empty()
     }
 
+    /// What has been collected, in that order: octets of the document, none for an insertion, and what comes in their place.
+    pub fn splices(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        self.splices.iter().map(|(range, octets)| (range.clone(), &octets[..]))
+    }
+
     /// Gives a property another value, in the syntax of its type. Name and parameters stay as they are stored.
     ///
     /// # Errors
@@ -59,6 +64,13 @@ impl<'a> Changes<'a> {
         let range = property.range();
         let octets = self.written(self.line_end(range.clone()), lines, &[]);
         self.splices.push((range, octets));
+    }
+
+    /// Adds properties before a property.
+    pub fn add_before(&mut self, property: Property<'a>, lines: &[ContentLine]) {
+        let range = property.range();
+        let octets = self.written(self.line_end(range.clone()), lines, &[]);
+        self.splices.push((range.start..range.start, octets));
     }
 
     /// Puts octets in the place of others, as they are.

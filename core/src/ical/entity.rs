@@ -233,8 +233,14 @@ impl Entity {
         if !same {
             return Err("recurrence_override_uid_mismatch");
         }
+        // One override of an occurrence alone and one of the later ones may begin at the same place.
         let mut identities = BTreeSet::new();
-        if !self.overrides.iter().all(|part| identities.insert(&part.identity)) {
+        let ranges = |part: &Part| part.first(document, Name::RecurrenceId)?.parameter("RANGE");
+        if !self
+            .overrides
+            .iter()
+            .all(|part| identities.insert((&part.identity, ranges(part).is_some())))
+        {
             return Err("recurrence_identity_duplicate");
         }
         Ok(())

@@ -15,10 +15,13 @@
 
 mod clock;
 mod collect;
+mod lookup;
 mod series;
 mod span;
 
 use std::fmt;
+
+pub use lookup::{Lookup, Membership};
 
 use super::duration::Duration;
 use super::recur::{Rule, RuleFault, Steps, StepsExhausted};

@@ -102,14 +102,12 @@ impl CollectionPatch {
         let operation = if word("operation") == Some("replaceAll") {
             Operation::ReplaceAll(values)
         } else {
-            let some = object.is_some_and(|object| {
-                let filled = |name: &str| {
-                    object
-                        .get(name)
-                        .is_none_or(|list| list.as_array().is_none_or(|it| !it.is_empty()))
-                };
-                (object.contains_key("add") || object.contains_key("remove")) && filled("add") && filled("remove")
-            });
+            let filled = |name: &str| {
+                object
+                    .and_then(|object| object.get(name)?.as_array())
+                    .is_some_and(|it| !it.is_empty())
+            };
+            let some = filled("add") || filled("remove");
             if word("operation") == Some("addRemove") && !some {
                 walk.note("item_count_out_of_range", "Send add or remove with at least 1 item.");
             }

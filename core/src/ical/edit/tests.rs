@@ -1,5 +1,6 @@
 use jiff::Timestamp;
 
+use super::collection::CollectionPatch;
 use super::create::{NewEntity, NewFields, PRODID, create};
 use super::patch::{Patch, Target, patch};
 use super::scalar::ScalarPatch;
@@ -496,4 +497,70 @@ fn new_resources_are_complete() {
         (early.code, &*early.pointer),
         ("due_not_after_start", "/entity/fields/start")
     );
+}
+
+fn collection(json: serde_json::Value) -> CollectionPatch {
+    CollectionPatch::from_json(&json, Kind::Event, "/patch/collections/0").expect("a patch")
+}
+
+fn gathered(text: &str, target: &Target, collections: Vec<CollectionPatch>) -> Result<String, Box<Error>> {
+    let all = Patch {
+        collections,
+        ..Patch::default()
+    };
+    match patch(&Entity::read(text.to_owned().into()), target, &all, now())? {
+        Edited::Changed(octets) => Ok(String::from_utf8(octets.to_vec()).expect("text")),
+        Edited::Unchanged => Ok("unchanged".into()),
+    }
+}
+
+/// An alarm that is added to the master moves the components behind it; each still gets what is meant for it.
+#[test]
+fn collections_are_patched_in_every_component_of_a_scope() {
+    let master = "DTSTART:20261019T100000\nRRULE:FREQ=DAILY\nCATEGORIES:A,B\n";
+    let instance = "RECURRENCE-ID:20261020T100000\nDTSTART:20261020T120000\nCATEGORIES:B\n";
+    let before = resource(&[&event(master), &event(instance)]);
+    let alarm = "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT5M\nDESCRIPTION:now\nEND:VALARM\n";
+    let patches = vec![
+        collection(serde_json::json!({"field": "categories", "operation": "addRemove", "add": ["C"], "remove": ["A"]})),
+        collection(
+            serde_json::json!({"field": "alarms", "operation": "addRemove", "add": [{
+                "action": {"value": "display", "parameters": []},
+                "trigger": {"value": "-PT5M", "parameters": []},
+                "description": {"value": "now", "parameters": []},
+            }]}),
+        ),
+    ];
+    let want = resource(&[
+        &stamped(&format!("{}CATEGORIES:C\n{alarm}", master.replace("A,B", "B"))),
+        &stamped(&format!("{instance}CATEGORIES:C\n{alarm}")),
+    ]);
+    assert_eq!(gathered(&before, &Target::EntireSet, patches), Ok(want));
+    let missing = collection(serde_json::json!({"field": "categories", "operation": "addRemove", "remove": ["Z"]}));
+    let error = gathered(&before, &Target::EntireSet, vec![missing.clone()]).expect_err("no Z anywhere");
+    assert_eq!(error.code, Code::NotFound);
+    let twice = gathered(&before, &Target::Master, vec![missing.clone(), missing]).expect_err("twice");
+    assert_eq!(twice.violations[0].pointer, "/patch/collections/1/field");
+}
+
+/// RFC 5545, 3.6.5: a TZID needs its VTIMEZONE. One that others left out is not ours to add.
+#[test]
+fn a_zone_that_comes_in_is_defined() {
+    let before = resource(&[&event("DTSTART;TZID=Asia/Tokyo:20260102T090000\n")]);
+    let to = |value: &str| vec![ScalarPatch::Start(Some(time(value)))];
+    let after = changed(&before, &Target::Master, to("20260102T090000 W. Europe Standard Time"));
+    let start = stamped("DTSTART;TZID=Europe/Berlin:20260102T090000\n");
+    assert!(
+        after.starts_with("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VTIMEZONE\nTZID:Europe/Berlin\n"),
+        "{after}"
+    );
+    assert!(
+        after.ends_with(&format!("END:VTIMEZONE\n{start}END:VCALENDAR\n")),
+        "{after}"
+    );
+    assert_eq!(after.matches("BEGIN:VTIMEZONE").count(), 1);
+    let again = changed(&after, &Target::Master, to("20260103T090000 Europe/Berlin"));
+    assert_eq!(again.matches("BEGIN:VTIMEZONE").count(), 1);
+    let kept = changed(&before, &Target::Master, to("20260103T090000 Asia/Tokyo"));
+    assert_eq!(kept, resource(&[&stamped("DTSTART;TZID=Asia/Tokyo:20260103T090000\n")]));
 }

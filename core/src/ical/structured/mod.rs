@@ -139,3 +139,6 @@ impl Entry {
         declared.map_or_else(|| types[0].to_owned(), |value| value.to_ascii_uppercase())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,7 +75,7 @@ pub(super) enum Kind {
 pub(super) enum Form {
     /// An object with `parameters`.
     Object,
-    /// A bare enumerated value in results, an object in inputs.
+    /// A bare enumerated value in results, whose parameters are not shown; an object in inputs.
     BareToken,
     /// An object whose value is one token in results and a list with one in inputs.
     ListOfOne,
@@ -141,7 +141,7 @@ pub(super) static ENTITY: &[Field] = &[
 pub(super) static CATEGORIES: Field = many("categories", "CATEGORIES", &CATEGORY);
 
 static PARTICIPANT: &[Field] = &[
-    required("uid", "UID", &TEXT),
+    required("uid", "UID", &NAME),
     required("participantType", "PARTICIPANT-TYPE", &PARTICIPANT_TYPE),
     one("calendarAddress", "CALENDAR-ADDRESS", &ADDRESS),
     one("created", "CREATED", &UTC),
@@ -210,6 +210,7 @@ static RESOURCE: &[Field] = &[
 ];
 
 static TEXT: Type = plain(Kind::Text, &["TEXT"]);
+static NAME: Type = plain(Kind::Name, &["TEXT"]);
 static EACH: Type = plain(Kind::Each, &["TEXT"]);
 static LIST: Type = plain(Kind::List, &["TEXT"]);
 static URI: Type = plain(Kind::Uri, &["URI"]);

@@ -186,7 +186,7 @@ fn push_entry(entry: &Entry, held: &Type, out: &mut String) {
     if !plain {
         parameters.push(format!("VALUE={value_type:?}"));
     }
-    if held.form == Form::Bare {
+    if matches!(held.form, Form::Bare | Form::BareToken) {
         parameters.clear();
     }
     parameters.sort();

@@ -3,7 +3,7 @@
 //! Onsets of one kind (offsets, name, season) share an observance. Where the last ones follow a yearly rule that holds
 //! for ever, they become one RRULE, which is used only if the reader of this module reads the same onsets from it. The
 //! others are RDATEs, one to a line, because ical.js reads the first of a list only, and the first of them is DTSTART
-//! again, because libical and ical.js take DTSTART for no onset where there are RDATEs.
+//! again, because ical.js takes DTSTART for no onset where there are RDATEs.
 //!
 //! The definition begins with the onset in force at the beginning of the year if that is at most a year older, so that
 //! a zone with one pair of rules is two observances, and else with an observance that changes nothing.
