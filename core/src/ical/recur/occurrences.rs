@@ -178,7 +178,9 @@ impl<'r> Occurrences<'r> {
     }
 
     fn fill_from_days(&mut self, steps: &mut Steps) -> Result<bool, StepsExhausted> {
-        self.make_times(steps)?;
+        if self.times.is_empty() {
+            self.make_times(steps)?;
+        }
         loop {
             if self.day_at < self.days.len() {
                 self.lay_out(steps)?;
@@ -195,16 +197,9 @@ impl<'r> Occurrences<'r> {
             }
             self.day_at = self.days.len();
             if self.rule.positions.is_empty() {
-                let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
-                self.day_at = self.days.partition_point(|other| *other < day);
-                let partial = self.days.get(self.day_at) == Some(&day);
-                self.time_at = if partial {
-                    self.times.partition_point(|other| *other < time)
-                } else {
-                    0
-                };
-                if self.time_at == self.times.len() {
-                    (self.day_at, self.time_at) = (self.day_at + 1, 0);
+                (self.day_at, self.time_at) = (0, 0);
+                if self.days.first().is_some_and(|day| day * DAY <= self.last) {
+                    self.pass_over();
                 }
             } else {
                 steps.charge(self.rule.positions.len() as u64)?;
@@ -223,6 +218,18 @@ impl<'r> Occurrences<'r> {
             if !self.ready.is_empty() {
                 return Ok(true);
             }
+        }
+    }
+
+    /// Passes over the days and times of the current period that are not after the last occurrence.
+    fn pass_over(&mut self) {
+        let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
+        self.day_at = self.days.partition_point(|other| *other < day);
+        if self.days.get(self.day_at) == Some(&day) {
+            self.time_at = self.times.partition_point(|other| *other < time);
+        }
+        if self.time_at == self.times.len() {
+            (self.day_at, self.time_at) = (self.day_at + 1, 0);
         }
     }
 
