@@ -116,6 +116,7 @@ fn created(uid: &str, fields: NewFields) -> Option<Vec<u8>> {
         kind: Kind::Event,
         uid: uid.to_owned(),
         fields,
+        series: None,
     };
     create(&entity, now()).ok().map(|octets| octets.to_vec())
 }
