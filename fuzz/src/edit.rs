@@ -9,16 +9,20 @@ use kalends_core::ical::changes::Changes;
 use kalends_core::ical::document::{Component, Document, FaultKind, Parameter, Property};
 use kalends_core::ical::edit::Edited;
 use kalends_core::ical::edit::collection::CollectionPatch;
-use kalends_core::ical::edit::create::{NewEntity, NewFields, create};
+use kalends_core::ical::edit::complete::complete;
+use kalends_core::ical::edit::create::{NewEntity, NewFields, NewOverride, NewSeries, create};
+use kalends_core::ical::edit::occurrence;
 use kalends_core::ical::edit::patch::{Patch, Target, patch};
+use kalends_core::ical::edit::recurrence_set::NewRecurrence;
 use kalends_core::ical::edit::scalar::ScalarPatch;
 use kalends_core::ical::encode::{ContentLine, NewComponent, escape_text};
 use kalends_core::ical::entity::{Entity, Kind};
 use kalends_core::ical::expand::Window;
 use kalends_core::ical::recur::Steps;
 use kalends_core::ical::structured::StructuredData;
-use kalends_core::ical::value::{Geo, Temporal, text};
+use kalends_core::ical::value::{DateOrPeriod, Geo, Temporal, text};
 use kalends_core::ical::zone::Zone;
+use kalends_core::outcome::{Error, Violation};
 use serde_json::{Value, json};
 
 const TEMPLATES: [&[u8]; 10] = [
@@ -77,6 +81,15 @@ const TIMES: [(&str, Option<&str>); 10] = [
     ("20261101T013000", Some("America/New_York")),
 ];
 
+const RULES: [&str; 6] = [
+    "FREQ=DAILY;COUNT=5",
+    "FREQ=WEEKLY;BYDAY=MO,WE",
+    "FREQ=MONTHLY;UNTIL=20261231T090000Z",
+    "FREQ=DAILY;UNTIL=20260720",
+    "FREQ=HOURLY;INTERVAL=30;COUNT=20",
+    "FREQ=YEARLY;BYMONTH=7;BYDAY=1MO",
+];
+
 /// Properties that any edit may change: its stamps, and what follows from the times of a series.
 const FOLLOW: [&str; 13] = [
     "DTSTAMP",
@@ -108,11 +121,12 @@ pub(crate) fn play(data: &[u8]) {
         if script.0.is_empty() {
             return;
         }
-        if script.byte() % 4 == 0 {
-            document = lines(document, &mut script);
-        } else {
-            document = entity(document, &mut script);
-        }
+        document = match script.byte() % 8 {
+            0 | 1 => lines(document, &mut script),
+            2 | 3 => occurrence(document, &mut script),
+            4 => created(&mut script).unwrap_or(document),
+            _ => entity(document, &mut script),
+        };
     }
 }
 
@@ -165,7 +179,10 @@ fn components(document: &Document) -> Vec<Component<'_>> {
 }
 
 fn properties(document: &Document) -> Vec<Property<'_>> {
-    let mut all: Vec<_> = components(document).into_iter().flat_map(Component::properties).collect();
+    let mut all: Vec<_> = components(document)
+        .into_iter()
+        .flat_map(Component::properties)
+        .collect();
     all.sort_by_key(|property| property.index());
     all
 }
@@ -180,7 +197,10 @@ fn is_clear(document: &Document) -> bool {
 
 /// The octets after changes: those that no change is about stay.
 fn applied(changes: Changes<'_>, before: &Document) -> Document {
-    let mut splices: Vec<_> = changes.splices().map(|(range, octets)| (range, octets.to_vec())).collect();
+    let mut splices: Vec<_> = changes
+        .splices()
+        .map(|(range, octets)| (range, octets.to_vec()))
+        .collect();
     splices.sort_by_key(|(range, _)| range.start);
     let after = changes.octets();
     let (mut rest, mut at) = (&after[..], 0);
@@ -280,14 +300,16 @@ fn lines(document: Document, script: &mut Script<'_>) -> Document {
     }
 }
 
-/// Identities of occurrences with their times.
-fn occurrences(entity: &Entity) -> Option<Vec<(Temporal, i64, i64)>> {
+/// An identity with its times.
+type Occurrence = (Temporal, i64, i64);
+
+fn occurrences(entity: &Entity) -> Option<Vec<Occurrence>> {
     let all = entity.occurrences(&Zone::utc(), WINDOW, &mut Steps::new(20_000)).ok()?;
     Some(all.into_iter().map(|one| (one.identity, one.from, one.to)).collect())
 }
 
 fn scalar(script: &mut Script<'_>) -> ScalarPatch {
-    match script.byte() % 13 {
+    match script.byte() % 14 {
         0 => ScalarPatch::Summary(script.maybe(Script::text)),
         1 => ScalarPatch::Description(script.maybe(Script::text)),
         2 => ScalarPatch::Location(script.maybe(Script::text)),
@@ -303,7 +325,27 @@ fn scalar(script: &mut Script<'_>) -> ScalarPatch {
         9 => ScalarPatch::Classification(script.maybe(Script::text)),
         10 => ScalarPatch::Priority(script.maybe(|script| script.byte() % 12)),
         11 => ScalarPatch::PercentComplete(script.maybe(|script| script.byte() % 110)),
+        12 => ScalarPatch::RecurrenceSet {
+            set: script.maybe(set),
+            orphans: Vec::new(),
+        },
         _ => ScalarPatch::Url(script.maybe(Script::text)),
+    }
+}
+
+fn set(script: &mut Script<'_>) -> NewRecurrence {
+    NewRecurrence {
+        rrule: script.maybe(|script| match script.below(RULES.len() + 1) {
+            0 => script.text(),
+            at => RULES[at - 1].to_owned(),
+        }),
+        rdates: script.maybe(|script| {
+            (0..script.byte() % 4)
+                .map(|_| DateOrPeriod::Date(script.time()))
+                .collect()
+        }),
+        exdates: script.maybe(|script| (0..script.byte() % 4).map(|_| script.time()).collect()),
+        overrides: None,
     }
 }
 
@@ -345,18 +387,87 @@ fn collection(kind: Kind, script: &mut Script<'_>) -> Option<CollectionPatch> {
     CollectionPatch::from_json(&instruction, kind, "/patch/collections/0").ok()
 }
 
-/// Edits an Event or To-do, or makes one.
-fn entity(document: Document, script: &mut Script<'_>) -> Document {
-    let now = Timestamp::from_second(1_796_040_000).expect("in range");
-    if script.byte() % 16 == 15 {
-        return created(script, now).unwrap_or(document);
-    }
-    let before = Entity::from_document(document.clone());
-    let known = occurrences(&before);
-    let identity = |script: &mut Script<'_>| match &known {
+/// 2026-11-30 12:00:00 UTC.
+fn now() -> Timestamp {
+    Timestamp::from_second(1_796_040_000).expect("in range")
+}
+
+/// One of the occurrences, or some time.
+fn identity(known: Option<&Vec<Occurrence>>, script: &mut Script<'_>) -> Temporal {
+    match known {
         Some(all) if !all.is_empty() && script.byte() % 8 != 0 => all[script.below(all.len())].0.clone(),
         _ => script.time(),
+    }
+}
+
+/// Those but the one with this identity.
+fn others(all: &[Occurrence], identity: &Temporal) -> Vec<Occurrence> {
+    all.iter().filter(|(one, ..)| one != identity).cloned().collect()
+}
+
+/// What an edit made, if it made something: the Event or To-do that it was.
+fn made(before: &Entity, edited: Result<Edited, Box<Error>>) -> Option<Entity> {
+    let octets = match edited {
+        Ok(Edited::Changed(octets)) => octets,
+        Ok(Edited::Unchanged) => return None,
+        Err(error) => {
+            let good = |violation: &Violation| violation.pointer.starts_with('/');
+            assert!(error.violations.iter().all(good), "{error:?}");
+            return None;
+        }
     };
+    let after = Entity::read(octets);
+    assert_eq!(after.opaque(), None);
+    assert_eq!((after.kind(), after.uid()), (before.kind(), before.uid()));
+    assert!(after.document().faults().len() <= before.document().faults().len());
+    Some(after)
+}
+
+/// Adds, excludes, cancels, completes one occurrence, and takes it back.
+fn occurrence(document: Document, script: &mut Script<'_>) -> Document {
+    type Edit = fn(&Entity, &Temporal, Timestamp) -> Result<Edited, Box<Error>>;
+    let before = Entity::from_document(document.clone());
+    let known = occurrences(&before);
+    let identity = identity(known.as_ref(), script);
+    let completed: Edit = |entity, identity, now| {
+        let identity = entity.is_recurring().then_some(identity);
+        complete(entity, identity, now)
+    };
+    let (there, back): (Edit, Option<Edit>) = match script.byte() % 6 {
+        0 => (occurrence::add, None),
+        1 => (occurrence::exclude, Some(occurrence::restore_exclusion)),
+        2 => (occurrence::restore_exclusion, None),
+        3 => (occurrence::cancel, Some(occurrence::restore_cancellation)),
+        4 => (occurrence::restore_cancellation, None),
+        _ => (completed, None),
+    };
+    let Some(after) = made(&before, there(&before, &identity, now())) else {
+        return document;
+    };
+    let context = || format!("{identity:?}\n{}", String::from_utf8_lossy(after.document().bytes()));
+    untouched(&before, &after, &["STATUS"], &context);
+    let again = there(&after, &identity, now());
+    assert!(matches!(again, Ok(Edited::Unchanged)), "{again:?} {}", context());
+    let new = occurrences(&after);
+    if let (Some(old), Some(new)) = (&known, &new) {
+        // A day may name several occurrences of a series with times.
+        if !identity.is_date() {
+            assert_eq!(others(old, &identity), others(new, &identity), "{}", context());
+        }
+    }
+    if let Some(back) = back {
+        let restored = made(&after, back(&after, &identity, now())).expect("it can be taken back");
+        assert_eq!(occurrences(&restored), known, "{}", context());
+        untouched(&after, &restored, &["STATUS"], &context);
+    }
+    after.document().clone()
+}
+
+/// Edits an Event or To-do.
+fn entity(document: Document, script: &mut Script<'_>) -> Document {
+    let before = Entity::from_document(document.clone());
+    let known = occurrences(&before);
+    let identity = |script: &mut Script<'_>| identity(known.as_ref(), script);
     let target = match script.byte() % 6 {
         0 | 1 => Target::Master,
         2 => Target::EntireSet,
@@ -365,76 +476,84 @@ fn entity(document: Document, script: &mut Script<'_>) -> Document {
     };
     let kind = before.kind().unwrap_or(Kind::Event);
     let scalars: Vec<_> = (0..script.byte() % 4).map(|_| scalar(script)).collect();
-    let collections: Vec<_> = (0..script.byte() % 3).filter_map(|_| collection(kind, script)).collect();
+    let collections: Vec<_> = (0..script.byte() % 3)
+        .filter_map(|_| collection(kind, script))
+        .collect();
     let instructions = Patch { scalars, collections };
-    let edited = match patch(&before, &target, &instructions, now) {
-        Ok(Edited::Changed(octets)) => octets,
-        Ok(Edited::Unchanged) => return document,
-        Err(error) => {
-            assert!(error.violations.iter().all(|violation| violation.pointer.starts_with('/')), "{error:?}");
-            return document;
-        }
+    let Some(after) = made(&before, patch(&before, &target, &instructions, now())) else {
+        return document;
     };
-    let after = Entity::read(edited);
-    assert_eq!(after.opaque(), None);
-    assert_eq!((after.kind(), after.uid()), (before.kind(), before.uid()));
-    assert!(after.document().faults().len() <= document.faults().len());
     let fields: Vec<_> = instructions.scalars.iter().map(|scalar| scalar.field(kind)).collect();
-    let timed = ["start", "end", "due", "duration"].iter().any(|field| fields.contains(field));
-    let context = || format!("{target:?} {instructions:?}\n{}", String::from_utf8_lossy(after.document().bytes()));
-    untouched(&document, &after, &instructions, kind, &context);
-    if let (Some(old), Some(new)) = (known, occurrences(&after)) {
+    let timed = ["start", "end", "due", "duration", "recurrenceSet"]
+        .iter()
+        .any(|field| fields.contains(field));
+    let context = || {
+        format!(
+            "{target:?} {instructions:?}\n{}",
+            String::from_utf8_lossy(after.document().bytes())
+        )
+    };
+    let touched: Vec<_> = fields.iter().map(|field| property_of(field)).collect();
+    if instructions.collections.is_empty() {
+        untouched(&before, &after, &touched, &context);
+    } else {
+        let none = injected(&document) > 0 || injected(after.document()) == 0;
+        assert!(none, "{}", context());
+    }
+    if let (Some(old), Some(new)) = (&known, occurrences(&after)) {
         if !timed {
-            assert_eq!(old, new, "{}", context());
+            assert_eq!(*old, new, "{}", context());
         } else if let Target::Occurrence(identity) = &target {
-            let others = |all: Vec<(Temporal, i64, i64)>| -> Vec<_> {
-                all.into_iter().filter(|(one, ..)| one != identity).collect()
-            };
-            assert_eq!(others(old), others(new), "{}", context());
+            assert_eq!(others(old, identity), others(&new, identity), "{}", context());
         }
     }
     if let ([ScalarPatch::Summary(summary)], Target::Master) = (&instructions.scalars[..], &target) {
         let shown = serde_json::to_value(after.projection()).expect("it can be shown");
-        let meant = summary.as_ref().map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
+        let meant = summary
+            .as_ref()
+            .map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
         assert_eq!(shown["fields"]["summary"].as_str(), meant.as_deref(), "{}", context());
     }
     if instructions.collections.is_empty() {
-        let again = patch(&after, &target, &instructions, now);
+        let again = patch(&after, &target, &instructions, now());
         assert!(matches!(again, Ok(Edited::Unchanged)), "{again:?} {}", context());
     }
     after.document().clone()
 }
 
-/// No line is new that no instruction is about, and none is gone.
-fn untouched(before: &Document, after: &Entity, instructions: &Patch, kind: Kind, context: &dyn Fn() -> String) {
-    let injected = |document: &Document| {
-        let inside = |property: &Property<'_>| property.is("X-INJECTED");
-        properties(document).iter().filter(|property| inside(property)).count()
-    };
-    assert_eq!(injected(before), injected(after.document()), "{}", context());
-    if !instructions.collections.is_empty() {
-        return;
-    }
-    let touched: Vec<_> = instructions.scalars.iter().map(|scalar| property_of(scalar.field(kind))).collect();
+/// How many properties there are that only texts of the script name.
+fn injected(document: &Document) -> usize {
+    properties(document)
+        .iter()
+        .filter(|property| property.is("X-INJECTED"))
+        .count()
+}
+
+/// No line is gone but of these properties and of those that follow from them, and no text has made one.
+fn untouched(before: &Entity, after: &Entity, touched: &[&str], context: &dyn Fn() -> String) {
+    let (before, after) = (before.document(), after.document());
+    assert!(injected(before) > 0 || injected(after) == 0, "{}", context());
     let kept = |document: &Document| -> Vec<Vec<u8>> {
         let all = properties(document).into_iter();
-        let all = all.filter(|property| {
-            let is = |name: &&str| property.is(name);
-            !touched.iter().any(is) && !FOLLOW.iter().any(|name| property.is(name))
-        });
+        let all = all.filter(|property| !touched.iter().chain(&FOLLOW).any(|name| property.is(name)));
         let mut slices: Vec<_> = all.map(|property| property.slice().trim_ascii_end().to_vec()).collect();
         slices.sort();
         slices
     };
-    let (old, new) = (kept(before), kept(after.document()));
+    let (old, new) = (kept(before), kept(after));
     let mut rest = new.iter();
     for line in &old {
-        assert!(rest.any(|other| other == line), "{} is gone: {}", String::from_utf8_lossy(line), context());
+        assert!(
+            rest.any(|other| other == line),
+            "{} is gone: {}",
+            String::from_utf8_lossy(line),
+            context()
+        );
     }
 }
 
 /// The property of a field.
-fn property_of(field: &'static str) -> &'static str {
+fn property_of(field: &str) -> &'static str {
     match field {
         "summary" => "SUMMARY",
         "description" => "DESCRIPTION",
@@ -450,8 +569,13 @@ fn property_of(field: &'static str) -> &'static str {
     }
 }
 
-fn created(script: &mut Script<'_>, now: Timestamp) -> Option<Document> {
-    let kind = if script.byte().is_multiple_of(2) { Kind::Event } else { Kind::Todo };
+/// A new Event or To-do.
+fn created(script: &mut Script<'_>) -> Option<Document> {
+    let kind = if script.byte().is_multiple_of(2) {
+        Kind::Event
+    } else {
+        Kind::Todo
+    };
     let (member, value) = sample(script);
     let structured = StructuredData::from_json(&json!({member: value}), kind, "/entity/fields/structuredData");
     let summary = script.maybe(Script::text);
@@ -467,11 +591,35 @@ fn created(script: &mut Script<'_>, now: Timestamp) -> Option<Document> {
         ..NewFields::default()
     };
     let uid = script.text();
-    let new = NewEntity { kind, uid: uid.clone(), fields };
-    let made = Entity::read(create(&new, now).ok()?);
+    let series = (script.byte() % 4 == 1).then(|| NewSeries {
+        set: set(script),
+        overrides: (0..script.byte() % 3)
+            .map(|_| NewOverride {
+                identity: script.time(),
+                future: script.byte() % 4 == 1,
+                cancelled: script.byte() % 4 == 1,
+                fields: NewFields {
+                    summary: script.maybe(Script::text),
+                    ..NewFields::default()
+                },
+            })
+            .collect(),
+    });
+    let new = NewEntity {
+        kind,
+        uid,
+        fields,
+        series,
+    };
+    let made = Entity::read(create(&new, now()).ok()?);
     assert_eq!((made.opaque(), made.kind()), (None, Some(kind)), "{new:?}");
     assert!(made.document().faults().is_empty());
-    assert!(properties(made.document()).iter().all(|property| !property.is("X-INJECTED")), "{new:?}");
+    assert!(
+        properties(made.document())
+            .iter()
+            .all(|property| !property.is("X-INJECTED")),
+        "{new:?}"
+    );
     let shown = serde_json::to_value(made.projection()).expect("it can be shown");
     let meant = summary.map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
     assert_eq!(shown["fields"]["summary"].as_str(), meant.as_deref(), "{new:?}");

@@ -10,6 +10,7 @@
 //! ```
 
 mod edit;
+mod recurrence;
 pub mod script;
 
 use std::ops::ControlFlow;
@@ -29,14 +30,17 @@ use kalends_core::ops::query_occurrences::QueryOccurrences;
 use kalends_core::ops::scope::Scope;
 use kalends_core::query::text_filter::TextFilter;
 
+pub use recurrence::recurrence;
+
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("ical_document", ical_document),
     ("edit", edit),
     ("multistatus", multistatus),
+    ("recurrence", recurrence),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
     ("mcp_line", mcp_line),

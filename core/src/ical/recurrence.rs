@@ -118,7 +118,7 @@ fn has_length(date: &DateOrPeriod) -> bool {
 }
 
 /// RFC 5545, 3.3.10: UNTIL is a day where the start is, local where the start is, else UTC.
-fn until_fits(until: Until, start: &Temporal) -> bool {
+pub(super) fn until_fits(until: Until, start: &Temporal) -> bool {
     match start {
         Temporal::Date(_) => matches!(until, Until::Date(_)),
         Temporal::Floating(_) => matches!(until, Until::Local(_)),

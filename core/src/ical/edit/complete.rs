@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::materialize::individual;
-use super::membership::{membership, not_found};
-use super::occurrence::{POINTER, edited, set};
+use super::membership::{POINTER, membership, not_found};
+use super::occurrence::{edited, set};
 use super::{Edited, fault, read, refusal, understood};
 use crate::ical::changes::Changes;
 use crate::ical::completion::CompletionState;

@@ -4,7 +4,7 @@
 //! RDATE, EXDATE or RECURRENCE-ID has it. What it names is then found by its moment, or by its day in an all-day series.
 
 use super::temporal::same_form;
-use super::{refusal, understood};
+use super::{fault, refusal, understood};
 use crate::ical::entity::Entity;
 use crate::ical::expand::{Frame, Lookup, Membership, Series, Unevaluable};
 use crate::ical::recur::Steps;
@@ -12,6 +12,8 @@ use crate::ical::value::Temporal;
 use crate::ical::zone::Zone;
 use crate::outcome::{Code, Dimension, Error, Limits, Phase};
 
+/// Where the identity stands in the arguments.
+pub(super) const POINTER: &str = "/recurrenceIdentity";
 /// The steps that an edit of one occurrence may take.
 pub(super) const STEPS: u64 = 10_000;
 /// The occurrences that it may look at.
@@ -53,18 +55,23 @@ pub(super) fn membership(entity: &Entity, identity: &Temporal) -> Result<Members
     if !is_written(&series, identity) {
         return Err(refusal(Code::NotFound, form_message(&series)));
     }
-    lookup(entity, &series, |lookup| lookup.membership(identity))
+    if !entity.is_recurring() && series.exdates.is_empty() {
+        let message = "There is no recurrence here, so there are no single occurrences to edit.";
+        return Err(fault(POINTER, "value_not_allowed", message));
+    }
+    lookup(entity, &series, STEPS, |lookup| lookup.membership(identity))
 }
 
-/// Asks about a series of an entity within the limits of an edit.
+/// Asks about a series of an entity within so many steps.
 pub(super) fn lookup<T>(
     entity: &Entity,
     series: &Series,
+    steps: u64,
     ask: impl FnOnce(&mut Lookup<'_>) -> Result<T, Unevaluable>,
 ) -> Result<T, Box<Error>> {
     let (zones, evaluation) = (&entity.zones, &Zone::utc());
     let frame = Frame { zones, evaluation };
-    let mut steps = Steps::new(STEPS);
+    let mut steps = Steps::new(steps);
     let mut lookup = Lookup::new(series, &frame, &mut steps).map_err(unevaluable)?;
     ask(&mut lookup).map_err(unevaluable)
 }

@@ -28,6 +28,7 @@
 //! * [`complete`], [`occurrence`]: a To-do that is done, and edits of single occurrences
 //! * [`create`]: a new Event or To-do
 //! * [`patch`]: scalar fields and collections, over a [`patch::Target`]
+//! * [`recurrence_set`]: rules and dates as a whole
 
 pub mod collection;
 pub mod complete;
@@ -36,6 +37,7 @@ mod materialize;
 mod membership;
 pub mod occurrence;
 pub mod patch;
+pub mod recurrence_set;
 #[cfg(test)]
 mod sample;
 pub mod scalar;

@@ -7,7 +7,9 @@
 use jiff::Timestamp;
 
 use super::materialize::{Materialized, individual};
-use super::membership::{OCCURRENCES, form_message, is_written, lookup, membership, not_found, series, unevaluable};
+use super::membership::{
+    OCCURRENCES, POINTER, STEPS, form_message, is_written, lookup, membership, not_found, series, unevaluable,
+};
 use super::{Edited, fault, finish, read, refusal, unwritable};
 use crate::ical::changes::Changes;
 use crate::ical::document::{Component, Document};
@@ -17,9 +19,6 @@ use crate::ical::expand::Unevaluable;
 use crate::ical::part::{Name, Part};
 use crate::ical::value::{Temporal, lossy};
 use crate::outcome::{Code, Error};
-
-/// Where the identity stands in the arguments.
-pub(super) const POINTER: &str = "/recurrenceIdentity";
 
 /// Adds an occurrence to a series (RDATE). Nothing changes if the series has it.
 ///
@@ -78,7 +77,7 @@ fn added(entity: &Entity, identity: &Temporal) -> Result<Option<Document>, Box<E
         let message = format!("Send the identity in the form of the series: {message}");
         return Err(fault(POINTER, "recurrence_family_mismatch", &message));
     }
-    let member = lookup(entity, &series, |lookup| lookup.membership(identity))?;
+    let member = lookup(entity, &series, STEPS, |lookup| lookup.membership(identity))?;
     if member.excluded_by_rule || !member.exclusions.is_empty() {
         return Err(refusal(
             Code::InvalidInput,
@@ -148,7 +147,7 @@ fn included(entity: &Entity, identity: &Temporal) -> Result<Option<Document>, Bo
     }
     let days = member.exclusions.iter().map(|at| &series.exdates[*at]);
     if let Some(day) = days.into_iter().find(|date| is_day(date)) {
-        let count = lookup(entity, &series, |lookup| lookup.excluded_by_day(day))?;
+        let count = lookup(entity, &series, STEPS, |lookup| lookup.excluded_by_day(day))?;
         if count > OCCURRENCES {
             return Err(unevaluable(Unevaluable::Occurrences));
         }

@@ -197,6 +197,7 @@ impl<'a> Lookup<'a> {
             to: form.instant(midnight + DAY).0,
         };
         excluded.sort();
+        self.expansion.charge(self.series.rdates.len() as u64)?;
         self.expansion.collector = Collector::new(window);
         self.expansion.collector.excluded = excluded;
         self.expansion.expand_master()?;
@@ -215,12 +216,17 @@ impl<'a> Lookup<'a> {
         self.makes(key, civil)
     }
 
-    /// Whether two values name the same moment, or the same day.
+    /// What a value names in the form of DTSTART; a day in a series of times stays a day. Values that name the same are
+    /// the same then.
     ///
     /// # Errors
     /// [`Unevaluable`].
-    pub fn same(&mut self, one: &Temporal, other: &Temporal) -> Result<bool, Unevaluable> {
-        Ok(self.expansion.name(one)? == self.expansion.name(other)?)
+    pub fn canonical(&mut self, date: &Temporal) -> Result<Temporal, Unevaluable> {
+        if date.is_date() && !self.expansion.master.form.is_date() {
+            return Ok(date.clone());
+        }
+        let civil = self.expansion.place(date)?.1;
+        Ok(self.expansion.master.form.value(civil))
     }
 
     /// Whether DTSTART, a rule or an RDATE makes this occurrence.
