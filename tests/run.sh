@@ -109,6 +109,29 @@ corpus() {
   "$root/py-icalendar/bin/python" tests/corpus/check.py --program "$target/debug/examples/edit_corpus" --root "$root"
 }
 step "corpus" corpus
+
+# Time zones and VTIMEZONEs against independent readers.
+zones() {
+  local readers=()
+  venv "$root/py-zones" tzdata==2026.6 icalendar==7.3.2 python-dateutil==2.9.0.post0
+  if command -v node >/dev/null; then
+    [ -e "$root/js-zones/.done" ] ||
+      { npm install --prefix "$root/js-zones" --no-audit --no-fund --loglevel error ical.js@2.2.1 cldr-core@48.2.0 && touch "$root/js-zones/.done"; }
+    readers+=(--icaljs "$root/js-zones/node_modules")
+  else
+    skip "ical.js and the Windows names of CLDR: no Node"
+  fi
+  if [ -n "$system" ]; then
+    RIG_SYSTEM=1 need gcc libc6-dev libical-dev
+    gcc -O1 -Wall -o "$root/zones-libical" tests/zones/libical.c -lical
+    readers+=(--libical "$root/zones-libical")
+  else
+    skip "libical (CI=true or --live installs it)"
+  fi
+  "$root/py-zones/bin/python" tests/zones/check.py --zones "$target/debug/examples/zones" "${readers[@]}"
+}
+step "time zones" zones
+
 agendas=()
 while read -r agenda; do agendas+=(--agenda "$agenda"); done <"$root/agendas"
 [ ${#agendas[@]} -gt 0 ] || skip "the example programs: there is no examples/agenda.rs"

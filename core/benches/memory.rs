@@ -14,6 +14,7 @@ use kalends_core::dav::multistatus;
 use kalends_core::dav::xml::Limits;
 use kalends_core::ical::document::Document;
 use kalends_core::ical::entity::Entity;
+use kalends_core::ical::zone::Zones;
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -27,8 +28,13 @@ fn main() -> io::Result<()> {
         "memory in bytes, input not counted", "at its peak", "kept"
     )?;
     let mut row = |name: &str, (peak, kept): (usize, usize)| writeln!(out, "{name:<58} {peak:>12} {kept:>12}");
-    for responses in [100, 10_000] {
-        let body = input::multistatus(responses, input::Data::References);
+    let bodies = [
+        (100, input::Data::References),
+        (10_000, input::Data::References),
+        (10_000, input::Data::Section),
+    ];
+    for (responses, data) in bodies {
+        let body = input::multistatus(responses, data);
         row(&format!("multistatus of {responses}, kalends"), used(|| read(&body)))?;
         row(
             &format!("multistatus of {responses}, roxmltree"),
@@ -53,7 +59,13 @@ fn main() -> io::Result<()> {
             used(|| ICalendar::parse(text).expect("a calendar")),
         )?;
     }
-    Ok(())
+    let series = Bytes::from(input::series("20240101T090000", "FREQ=WEEKLY;BYDAY=MO,WE,FR"));
+    row("series with a zone, Entity", used(|| Entity::read(series.clone())))?;
+    let zone = Document::parse(Bytes::from(input::zone())).expect("not too large");
+    row(
+        "its zone, compiled",
+        used(|| Zones::read(&zone).resolve("Europe/Berlin")),
+    )
 }
 
 /// What is allocated at most while something is made, and what it then keeps.

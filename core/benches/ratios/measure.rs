@@ -29,17 +29,29 @@ pub(crate) struct Other<'a> {
     pub(crate) run: Run<'a>,
 }
 
-/// Measures and writes one row for each other contender. Arguments keep only the measures with a name that holds one.
-pub(crate) fn table(mut measures: Vec<Measure<'_>>) -> io::Result<()> {
+/// What the arguments ask for.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// Only measures whose name holds one of these words, if there are any.
+    pub(crate) words: Vec<String>,
+    /// `--lines`: one line of measure, contender and nanoseconds each, between tabs, instead of a table.
+    pub(crate) lines: bool,
+}
+
+/// Measures and writes what was found.
+pub(crate) fn report(measures: Vec<Measure<'_>>, options: &Options) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    measures.retain(|measure| wanted.is_empty() || wanted.iter().any(|word| measure.name.contains(word.as_str())));
-    writeln!(
-        out,
-        "\n{:<58} {:>11}  {:<9} {:>11} {:>9} {:>8}  reached",
-        "CPU time of one operation, best of 7", "kalends", "against", "", "ratio", "goal"
-    )?;
-    for mut measure in measures {
+    if !options.lines {
+        writeln!(
+            out,
+            "\n{:<58} {:>11}  {:<9} {:>11} {:>9} {:>8}  reached",
+            "CPU time of one operation, best of 7", "kalends", "against", "", "ratio", "goal"
+        )?;
+    }
+    let wanted = |measure: &Measure<'_>| {
+        options.words.is_empty() || options.words.iter().any(|word| measure.name.contains(word.as_str()))
+    };
+    for mut measure in measures.into_iter().filter(wanted) {
         let found = (measure.ours)();
         for other in &mut measure.others {
             assert_eq!(
@@ -51,10 +63,19 @@ pub(crate) fn table(mut measures: Vec<Measure<'_>>) -> io::Result<()> {
             );
         }
         let runs = std::iter::once(&mut measure.ours).chain(measure.others.iter_mut().map(|other| &mut other.run));
-        let times = best(runs.collect());
-        let each = |time: f64| time / measure.operations as f64;
-        for (other, time) in measure.others.iter().zip(&times[1..]) {
-            let ratio = time / times[0];
+        let mut times = best(runs.collect())
+            .into_iter()
+            .map(|time| time / measure.operations as f64);
+        let ours = times.next().expect("ours is one of them");
+        if options.lines {
+            writeln!(out, "{}\tkalends\t{ours:.1}", measure.name)?;
+        }
+        for (other, time) in measure.others.iter().zip(times) {
+            if options.lines {
+                writeln!(out, "{}\t{}\t{time:.1}", measure.name, other.name)?;
+                continue;
+            }
+            let ratio = time / ours;
             let (goal, reached) = other.goal.map_or((String::new(), ""), |goal| {
                 (number(goal), if ratio >= goal { "yes" } else { "NO" })
             });
@@ -62,9 +83,9 @@ pub(crate) fn table(mut measures: Vec<Measure<'_>>) -> io::Result<()> {
                 out,
                 "{:<58} {:>11}  {:<9} {:>11} {:>9} {goal:>8}  {reached}",
                 measure.name,
-                duration(each(times[0])),
+                duration(ours),
                 other.name,
-                duration(each(*time)),
+                duration(time),
                 number(ratio),
             )?;
         }

@@ -38,7 +38,7 @@ pub enum Projection {
     },
     /// Neither.
     Opaque {
-        /// Every property of every component.
+        /// Every property of every component, within the bounds of [`CalendarProperty::all`].
         properties: Vec<CalendarProperty>,
     },
 }
@@ -275,7 +275,7 @@ impl Entity {
     #[must_use]
     pub fn projection(&self) -> Projection {
         let (Some(kind), Some(uid), None) = (self.kind(), self.uid(), self.opaque()) else {
-            let properties = CalendarProperty::all(self.document());
+            let (properties, _) = CalendarProperty::all(self.document());
             return Projection::Opaque { properties };
         };
         let remarks = &mut BTreeSet::new();

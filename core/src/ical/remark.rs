@@ -1,5 +1,7 @@
 //! What is odd about a resource, in a closed list of codes.
 
+mod series;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -8,6 +10,7 @@ use super::duration::Duration;
 use super::entity::{Entity, Kind};
 use super::part::{Name, Part};
 use super::project::Fields;
+use super::raw::{CalendarProperty, MAX_SHOWN};
 use super::structured;
 use super::value::{DateOrPeriod, Temporal, Times, lossy};
 use super::zone::Resolution;
@@ -25,6 +28,14 @@ impl Entity {
                     reason.unwrap_or("invalid_calendar_data"),
                     "The resource cannot be taken for one Event or To-do; its properties are shown as stored.",
                 ));
+                let (shown, omitted) = CalendarProperty::all(self.document());
+                if omitted > 0 {
+                    let all = shown.len() + omitted;
+                    remarks.insert(Diagnostic::warning(
+                        "opaque_properties_omitted",
+                        format!("{omitted} of {all} properties are left out: more than {MAX_SHOWN}, or than 256 KiB in all, are not shown."),
+                    ));
+                }
             }
         }
         remarks.into_iter().collect()
@@ -82,6 +93,7 @@ impl Entity {
             }
         }
         self.remark_inline(remarks);
+        self.remark_series(remarks);
         let fields = self.master_fields(kind, remarks);
         let mut zones = Used::default();
         zones.note_all(&fields);

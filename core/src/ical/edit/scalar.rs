@@ -1,6 +1,7 @@
 //! Scalar fields of one component.
 
 use super::collection::set_organizer;
+use super::recurrence_set::{NewRecurrence, Orphan};
 use super::temporal::{self, Measure, TimesPatch, set_plain};
 use super::{fault, read, refusal, unwritable};
 use crate::ical::changes::Changes;
@@ -44,6 +45,13 @@ pub enum ScalarPatch {
     Url(Option<String>),
     /// ORGANIZER; the whole property is replaced.
     Organizer(Option<NamedUri>),
+    /// RRULE, RDATE and EXDATE; for the entire set only.
+    RecurrenceSet {
+        /// The new rule and dates; `None` makes it a single one.
+        set: Option<NewRecurrence>,
+        /// All that the new set does not make any more, and that goes with it.
+        orphans: Vec<Orphan>,
+    },
 }
 
 /// The registered values of STATUS (RFC 5545, 3.8.1.11).
@@ -78,6 +86,7 @@ impl ScalarPatch {
             Self::PercentComplete(_) => "percentComplete",
             Self::Url(_) => "url",
             Self::Organizer(_) => "organizer",
+            Self::RecurrenceSet { .. } => "recurrenceSet",
         }
     }
 
@@ -98,6 +107,7 @@ impl ScalarPatch {
             Self::PercentComplete(_) => "PERCENT-COMPLETE",
             Self::Url(_) => "URL",
             Self::Organizer(_) => "ORGANIZER",
+            Self::RecurrenceSet { .. } => "RRULE",
         }
     }
 
@@ -120,6 +130,7 @@ impl ScalarPatch {
             | Self::Duration(_)
             | Self::Status(_)
             | Self::Organizer(_)
+            | Self::RecurrenceSet { .. }
             | Self::Priority(_) => true,
         }
     }
@@ -250,7 +261,7 @@ pub(super) fn apply(
     Ok(document)
 }
 
-/// `None` for start, end and duration, which are decided together, and for the organizer.
+/// `None` for start, end and duration, which are decided together, and for what has an edit of its own.
 fn plain<'p>(instruction: &ScalarPatch, kind: Kind, pointer: &'p str) -> Result<Option<Plain<'p>>, Box<Error>> {
     let name = instruction.property(kind);
     let open = |value: &Option<String>, registered: &'static [&'static str]| {
@@ -290,9 +301,11 @@ fn plain<'p>(instruction: &ScalarPatch, kind: Kind, pointer: &'p str) -> Result<
         ScalarPatch::Priority(value) => other(value.map(|value| number(value, 9, pointer)))?,
         ScalarPatch::PercentComplete(value) => other(value.map(|value| number(value, 100, pointer)))?,
         ScalarPatch::Url(value) => other(value.as_ref().map(|value| absolute(value, pointer)))?,
-        ScalarPatch::Start(_) | ScalarPatch::End(_) | ScalarPatch::Duration(_) | ScalarPatch::Organizer(_) => {
-            return Ok(None);
-        }
+        ScalarPatch::Start(_)
+        | ScalarPatch::End(_)
+        | ScalarPatch::Duration(_)
+        | ScalarPatch::Organizer(_)
+        | ScalarPatch::RecurrenceSet { .. } => return Ok(None),
     }))
 }
 

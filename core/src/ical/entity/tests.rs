@@ -226,6 +226,15 @@ fn what_is_odd_but_clear_is_read_with_a_remark() {
         ("DURATION:-PT5M\r\n", "duration_not_positive"),
         ("RRULE:FREQ=DAILY;UNTIL=20260601\r\n", "until_type_mismatch"),
         ("RDATE;VALUE=DATE:20260601\r\n", "rdate_type_mismatch"),
+        ("RRULE:FREQ=WEEKLY;BYDAY=TU\r\n", "recurrence_start_mismatch"),
+        (
+            "RRULE:FREQ=DAILY;BYHOUR=9,12\r\nRRULE:FREQ=YEARLY;BYMONTH=6;COUNT=2\r\n",
+            "recurrence_start_mismatch",
+        ),
+        (
+            "RRULE:FREQ=YEARLY;INTERVAL=2;BYWEEKNO=19,53;BYDAY=MO\r\n",
+            "week_number_interval_ambiguous",
+        ),
     ] {
         let entity = calendar(&event(&format!("{start}{lines}")));
         assert_eq!((entity.opaque(), codes(&entity)), (None, vec![want]), "{lines}");
@@ -243,6 +252,7 @@ fn what_is_odd_but_clear_is_read_with_a_remark() {
     for quiet in [
         "DTEND;TZID=Europe/Berlin:20260504T103000\r\n",
         "DTEND:20260504T080000Z\r\n",
+        "RRULE:FREQ=WEEKLY;BYDAY=TU\r\nRRULE:FREQ=MONTHLY;BYDAY=1MO\r\n",
         "DURATION:PT0S\r\n",
         "EXDATE:\r\nRRULE:FREQ=DAILY;UNTIL=20260601T080000Z\r\n",
     ] {

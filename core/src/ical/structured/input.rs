@@ -221,7 +221,16 @@ impl Walk {
                 &["code", "description", "exceptionData"],
                 &["code", "description", "parameters"],
             ),
-            _ => (&["value"], &["value", "parameters"]),
+            Kind::Text
+            | Kind::Name
+            | Kind::List
+            | Kind::Each
+            | Kind::Token(_)
+            | Kind::Integer(..)
+            | Kind::Geo
+            | Kind::Utc
+            | Kind::Duration
+            | Kind::Trigger => (&["value"], &["value", "parameters"]),
         };
         let named = held.named.iter().map(|named| named.member);
         let known: Vec<_> = own.iter().copied().chain(named).chain(["parameters"]).collect();
@@ -297,13 +306,13 @@ impl Walk {
                 let word = ROLES.iter().find(|(word, _)| named.name == "ROLE" && *word == token);
                 Some(vec![word.map_or(token, |(_, role)| (*role).to_owned())])
             }
-            NamedKind::Boolean => match value {
-                Value::Bool(value) => Some(vec![if *value { "TRUE" } else { "FALSE" }.to_owned()]),
-                _ => {
+            NamedKind::Boolean => {
+                let Some(value) = value.as_bool() else {
                     self.note("invalid_type", "Send true or false here.");
-                    None
-                }
-            },
+                    return None;
+                };
+                Some(vec![if value { "TRUE" } else { "FALSE" }.to_owned()])
+            }
             NamedKind::Uris => Some(self.list(value, |walk, item| walk.text(item, 0))),
         }
     }
@@ -497,8 +506,21 @@ impl Walk {
                     );
                 }
             }
-            _ if value_type == "URI" => self.check_uri(text),
-            _ => self.check_text(text),
+            Kind::Text
+            | Kind::Name
+            | Kind::List
+            | Kind::Each
+            | Kind::Uri
+            | Kind::Integer(..)
+            | Kind::Geo
+            | Kind::Utc
+            | Kind::RequestStatus => {
+                if value_type == "URI" {
+                    self.check_uri(text);
+                } else {
+                    self.check_text(text);
+                }
+            }
         }
     }
 

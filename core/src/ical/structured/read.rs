@@ -221,8 +221,8 @@ fn take(
         NamedKind::Text => Some(vec![parameter.values.join(", ")]),
         NamedKind::Token(_) => (!first.is_empty()).then(|| vec![first.to_owned()]),
         NamedKind::Boolean => boolean(first).map(|_| vec![first.to_owned()]),
-        NamedKind::Uri => uri(first.as_bytes()).ok().map(|uri| vec![uri]),
-        NamedKind::Uris => parameter.values.iter().map(|it| uri(it.as_bytes()).ok()).collect(),
+        NamedKind::Uri => address(first.as_bytes()).map(|uri| vec![uri]),
+        NamedKind::Uris => parameter.values.iter().map(|it| address(it.as_bytes())).collect(),
     };
     match read {
         Some(values) => {
@@ -245,6 +245,21 @@ pub(in super::super) fn is_inline(property: Property<'_>) -> bool {
     says("VALUE", &["BINARY", "TEXT"]) || says("ENCODING", &["BASE64"])
 }
 
+/// An absolute URI; an IRI is mapped to one (RFC 3987, 3.1).
+fn address(value: &[u8]) -> Option<String> {
+    if value.is_ascii() {
+        return uri(value).ok();
+    }
+    let mut mapped = String::with_capacity(value.len() * 2);
+    for octet in value {
+        match octet {
+            0x80.. => mapped.push_str(&format!("%{octet:02X}")),
+            _ => mapped.push(char::from(*octet)),
+        }
+    }
+    uri(mapped.as_bytes()).ok()
+}
+
 pub(super) fn boolean(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("TRUE") {
         Some(true)
@@ -260,11 +275,11 @@ fn content(property: Property<'_>, held: &Type, value_type: &str) -> Option<Cont
     let value = property.value();
     let plain = || lossy(value.clone()).trim().to_owned();
     Some(match held.kind {
-        Kind::Text | Kind::Name if value_type == "URI" => Content::Text(uri(&value).ok()?),
+        Kind::Text | Kind::Name if value_type == "URI" => Content::Text(address(&value)?),
         Kind::Text => Content::Text(text(value).into_owned()),
         Kind::Name => Content::Text(Some(text(value).into_owned()).filter(|text| !text.is_empty())?),
         Kind::Each | Kind::List => Content::List(text_list(value)),
-        Kind::Uri => Content::Text(uri(&value).ok()?),
+        Kind::Uri => Content::Text(address(&value)?),
         Kind::Token(_) => Content::Text(Some(plain()).filter(|token| !token.is_empty())?),
         Kind::Integer(least, most) => {
             let digits = plain();

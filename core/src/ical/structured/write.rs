@@ -103,10 +103,14 @@ fn line_with(entry: &Entry, name: &str, held: &Type, value: &str) -> Result<Cont
 
 fn encoded(entry: &Entry, held: &Type, value_type: &str) -> String {
     match &entry.value {
-        Content::Text(text) => match held.kind {
-            Kind::Text | Kind::Name | Kind::Each if value_type != "URI" => escape_text(text).into_owned(),
-            _ => text.clone(),
-        },
+        Content::Text(text) => {
+            let escaped = matches!(held.kind, Kind::Text | Kind::Name | Kind::Each) && value_type != "URI";
+            if escaped {
+                escape_text(text).into_owned()
+            } else {
+                text.clone()
+            }
+        }
         Content::List(texts) => escape_list(texts),
         Content::Integer(number) => number.to_string(),
         Content::Geo(geo) => format!("{};{}", geo.latitude, geo.longitude),
@@ -162,7 +166,9 @@ fn push_entry(entry: &Entry, held: &Type, out: &mut String) {
             Kind::Text | Kind::Name | Kind::List | Kind::Each => lines(text),
             Kind::Integer(..) | Kind::Geo | Kind::Utc | Kind::RequestStatus => text.clone(),
         },
-        _ => lines(&encoded(entry, held, &value_type)),
+        Content::List(_) | Content::Integer(_) | Content::Geo(_) | Content::Utc(_) | Content::RequestStatus { .. } => {
+            lines(&encoded(entry, held, &value_type))
+        }
     };
     let mut parameters: Vec<String> = Vec::new();
     for known in held.named {
