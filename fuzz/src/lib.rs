@@ -10,6 +10,9 @@
 //! ```
 
 pub mod script;
+mod vtimezone;
+
+pub use vtimezone::vtimezone;
 
 use std::ops::ControlFlow;
 
@@ -32,8 +35,9 @@ use kalends_core::query::text_filter::TextFilter;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("ical_document", ical_document),
+    ("vtimezone", vtimezone),
     ("multistatus", multistatus),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
