@@ -11,6 +11,9 @@
 
 mod recurrence;
 pub mod script;
+mod vtimezone;
+
+pub use vtimezone::vtimezone;
 
 use std::ops::ControlFlow;
 
@@ -37,6 +40,7 @@ pub type Target = fn(&[u8]);
 /// All targets by name.
 pub const TARGETS: [(&str, Target); 6] = [
     ("ical_document", ical_document),
+    ("vtimezone", vtimezone),
     ("multistatus", multistatus),
     ("recurrence", recurrence),
     ("flow_discovery", flow_discovery),
