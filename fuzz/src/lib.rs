@@ -9,6 +9,7 @@
 //! cargo test -p kalends-fuzz                                               (replay)
 //! ```
 
+mod recurrence;
 pub mod script;
 
 use std::ops::ControlFlow;
@@ -28,13 +29,16 @@ use kalends_core::ops::query_occurrences::QueryOccurrences;
 use kalends_core::ops::scope::Scope;
 use kalends_core::query::text_filter::TextFilter;
 
+pub use recurrence::recurrence;
+
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("ical_document", ical_document),
     ("multistatus", multistatus),
+    ("recurrence", recurrence),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
     ("mcp_line", mcp_line),

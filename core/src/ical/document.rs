@@ -261,6 +261,11 @@ impl<'a> Component<'a> {
         self.index as usize
     }
 
+    /// The document that it is in.
+    pub(super) fn document(self) -> &'a Document {
+        self.document
+    }
+
     fn span(self) -> Span {
         self.document.spans[self.index as usize]
     }

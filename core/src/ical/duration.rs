@@ -104,6 +104,31 @@ impl Duration {
         self.nominal_days() * SECONDS_PER_DAY as i64 + self.exact_seconds()
     }
 
+    /// This length and some more seconds; whole days are added as days where this one has no time. `None` if nothing is
+    /// left of it, or it gets too long.
+    #[must_use]
+    pub fn longer(self, seconds: i64) -> Option<Self> {
+        let day = SECONDS_PER_DAY as i64;
+        let nominal = self.exact_seconds() == 0 && seconds % day == 0;
+        let (days, exact) = match nominal {
+            true => (self.nominal_days() + seconds / day, 0),
+            false => (self.nominal_days(), self.exact_seconds().checked_add(seconds)?),
+        };
+        let (days, exact) = match exact {
+            0.. => (days, exact),
+            _ => (days + exact.div_euclid(day), exact.rem_euclid(day)),
+        };
+        let longer = Self {
+            negative: false,
+            weeks: 0,
+            days: u32::try_from(days).ok()?,
+            hours: u32::try_from(exact / 3_600).ok()?,
+            minutes: (exact / 60 % 60) as u32,
+            seconds: (exact % 60) as u32,
+        };
+        (!longer.is_zero()).then_some(longer)
+    }
+
     /// At most 2^45, so the sign and a sum always fit.
     fn signed(&self, amount: u64) -> i64 {
         if self.negative { -(amount as i64) } else { amount as i64 }

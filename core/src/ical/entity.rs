@@ -72,11 +72,25 @@ impl Entity {
     /// Reads a resource. Octets that are no iCalendar at all make an opaque one.
     #[must_use]
     pub fn read(bytes: Bytes) -> Self {
-        let (document, unreadable) = match Document::parse(bytes.clone()) {
-            Ok(document) => (document, None),
-            Err(_) => (Document::unread(bytes), Some("invalid_calendar_data")),
-        };
-        let mut entity = Self {
+        match Document::parse(bytes.clone()) {
+            Ok(document) => Self::from_document(document),
+            Err(_) => Self {
+                opaque: Some("invalid_calendar_data"),
+                ..Self::unread(Document::unread(bytes))
+            },
+        }
+    }
+
+    /// Reads a resource whose content lines are known.
+    #[must_use]
+    pub fn from_document(document: Document) -> Self {
+        let mut entity = Self::unread(document);
+        entity.opaque = entity.understand().err();
+        entity
+    }
+
+    fn unread(document: Document) -> Self {
+        Self {
             zones: Zones::read(&document),
             document,
             kind: None,
@@ -84,9 +98,7 @@ impl Entity {
             opaque: None,
             master: None,
             overrides: Vec::new(),
-        };
-        entity.opaque = unreadable.or_else(|| entity.understand().err());
-        entity
+        }
     }
 
     /// Event or To-do; also of an opaque resource, where it holds only one of them.
@@ -221,8 +233,10 @@ impl Entity {
         if !same {
             return Err("recurrence_override_uid_mismatch");
         }
+        // One override of an occurrence alone and one of the later ones may begin at the same place.
         let mut identities = BTreeSet::new();
-        if !self.overrides.iter().all(|part| identities.insert(&part.identity)) {
+        let mut is_first = |part: &Part| identities.insert((part.identity.clone(), part.has_range(document)));
+        if !self.overrides.iter().all(&mut is_first) {
             return Err("recurrence_identity_duplicate");
         }
         Ok(())

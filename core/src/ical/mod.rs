@@ -7,12 +7,14 @@
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
+//! * [`structured`]: attendees, alarms, attachments and other collections
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
 pub mod changes;
 pub mod completion;
 pub mod document;
 pub mod duration;
+pub mod edit;
 pub mod encode;
 pub mod entity;
 pub mod expand;
@@ -25,6 +27,7 @@ pub mod recur;
 pub mod recurrence;
 mod remark;
 pub mod series;
+pub mod structured;
 pub mod value;
 pub mod vtimezone;
 pub mod windows_zone;

@@ -121,6 +121,11 @@ impl Form {
         }
     }
 
+    /// What names an occurrence in a set of this form: the local second of a day, else the instant.
+    pub(super) fn key(&self, civil: i64, instant: i64) -> i64 {
+        if self.is_date() { civil } else { instant }
+    }
+
     /// The local second at an instant.
     pub(super) fn civil(&self, instant: i64) -> i64 {
         if self.is_utc() {

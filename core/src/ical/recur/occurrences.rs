@@ -325,20 +325,15 @@ impl<'r> Occurrences<'r> {
     /// With COUNT, from DTSTART: passes over all periods before the one of a second, if they have the same size.
     fn skip_whole_periods(&mut self, second: i64) {
         let rule = self.rule;
-        let time_filters = rule.hours != 0 && rule.frequency < Frequency::Daily
-            || rule.minutes != 0 && rule.frequency < Frequency::Hourly
-            || rule.seconds != 0 && rule.frequency < Frequency::Minutely;
-        let constant = match rule.frequency {
-            Frequency::Yearly | Frequency::Monthly => false,
-            Frequency::Weekly => rule.months == 0,
-            Frequency::Daily => !rule.filters_days(),
-            Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => !rule.filters_days() && !time_filters,
-        };
         // Times of day without end are left to the budget.
-        if !constant || self.ended || self.make_times(&mut Steps::new(CHUNK as u64)).is_err() {
+        if self.ended || self.make_times(&mut Steps::new(CHUNK as u64)).is_err() {
             return;
         }
-        let (periods, first) = if rule.needs_time() {
+        // So many periods make the same number of occurrences again.
+        let Some(turn) = rule.turn(&self.anchor, self.times.len() as i64) else {
+            return;
+        };
+        let (turns, first) = if rule.needs_time() {
             let base = self.base();
             if self.lay_out_hour(base, &mut Steps::new(4_000)).is_err() {
                 return;
@@ -352,32 +347,33 @@ impl<'r> Occurrences<'r> {
                     .collect::<Vec<_>>(),
             )
         } else {
-            rule.days(&self.anchor, 0, &mut self.days);
-            let first: Vec<i64> = if rule.positions.is_empty() {
-                let times = &self.times;
-                self.days
-                    .iter()
-                    .flat_map(|day| times.iter().map(move |time| day * DAY + time))
-                    .collect()
-            } else {
-                self.pick();
-                std::mem::take(&mut self.ready)
-            };
+            let mut first = Vec::new();
+            for period in 0..turn {
+                rule.days(&self.anchor, period, &mut self.days);
+                if rule.positions.is_empty() {
+                    let times = &self.times;
+                    let days = self.days.iter();
+                    first.extend(days.flat_map(|day| times.iter().map(move |time| day * DAY + time)));
+                } else {
+                    self.pick();
+                    first.append(&mut self.ready);
+                }
+            }
             self.days.clear();
-            (rule.period_of(&self.anchor, second.div_euclid(DAY)), first)
+            (rule.period_of(&self.anchor, second.div_euclid(DAY)) / turn, first)
         };
-        if periods < 1 {
+        if turns < 1 {
             return;
         }
         let partial = first.iter().filter(|made| **made >= self.anchor.second).count() as u64;
-        let skipped = partial + (periods as u64 - 1) * first.len() as u64;
+        let skipped = partial + (turns as u64 - 1) * first.len() as u64;
         self.remaining = self.remaining.saturating_sub(skipped);
         if rule.needs_time() {
-            let tick = self.base() + periods * self.step();
+            let tick = self.base() + turns * self.step();
             self.hour = tick.div_euclid(3_600);
             self.last = tick - 1;
         } else {
-            self.period = periods;
+            self.period = turns * turn;
         }
     }
 }
