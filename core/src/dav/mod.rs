@@ -6,6 +6,7 @@
 
 pub mod calendar_multiget;
 pub mod calendar_query;
+pub mod compliance;
 pub mod descriptor;
 pub mod error_body;
 pub mod etag;

@@ -5,6 +5,7 @@
 //! * [`list_calendars`]: what is there
 //! * [`query_occurrences`]: what is on in a window
 //! * [`get_resource`]: one Calendar Object Resource
+//! * [`inspect_calendar`]: what a Calendar says about itself
 //!
 //! and the steps that several operations share:
 //!
@@ -15,6 +16,7 @@
 pub mod discover;
 pub mod fetch;
 pub mod get_resource;
+pub mod inspect_calendar;
 pub mod list_calendars;
 pub mod query_occurrences;
 pub mod scope;
