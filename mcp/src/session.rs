@@ -20,7 +20,9 @@ use crate::engine::Engine;
 use crate::json::Flaw;
 use crate::schema;
 use crate::tool::calendar_occurrences_query::Held;
-use crate::tool::{calendar_occurrences_query, calendar_resources_get, calendars_inspect, calendars_list};
+use crate::tool::{
+    calendar_occurrences_query, calendar_resources_get, calendars_free_busy, calendars_inspect, calendars_list,
+};
 
 /// The largest arguments, in bytes of their JSON text with its envelope.
 const MAX_ARGUMENTS: usize = 256 << 10;
@@ -172,6 +174,7 @@ impl Session {
             Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, canceled).await,
             Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, canceled).await,
             Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, canceled).await,
+            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, canceled).await,
         }
     }
 

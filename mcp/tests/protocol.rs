@@ -42,7 +42,8 @@ fn every_legacy_revision_is_spoken_in_its_own_shape() {
                 "calendars_list",
                 "calendar_occurrences_query",
                 "calendar_resources_get",
-                "calendars_inspect"
+                "calendars_inspect",
+                "calendars_free_busy"
             ]
         );
         assert!(

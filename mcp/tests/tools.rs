@@ -79,7 +79,7 @@ fn the_catalog_is_small() {
     println!("tools/list: {bytes} bytes");
     let list = server.ask("tools/list", json!({}));
     assert!(bytes < 2048 * list["tools"].as_array().unwrap().len(), "{bytes}");
-    for (tool, ttl) in list["tools"].as_array().unwrap().iter().zip([30_000, 5_000, 0, 0]) {
+    for (tool, ttl) in list["tools"].as_array().unwrap().iter().zip([30_000, 5_000, 0, 0, 0]) {
         assert_eq!(
             tool["_meta"]["io.github.jhonattan-souza/cache"],
             json!({"ttlMs": ttl, "cacheScope": "private"})
@@ -155,6 +155,31 @@ fn violations_name_the_place_the_kind_and_what_to_send() {
             "calendars_inspect",
             json!({"calendarHref": ""}),
             &[("/calendarHref", "length_out_of_range")],
+        ),
+        (
+            "calendars_free_busy",
+            json!({"from": "2026-12-01T00:00:00.5Z", "to": "x", "calendarHref": "x"}),
+            &[("/from", "length_out_of_range"), ("/to", "length_out_of_range")],
+        ),
+        (
+            "calendars_free_busy",
+            json!({"from": "2026-12-01 00:00:00Z", "to": "2026-12-32T00:00:00Z", "calendarHref": "x"}),
+            &[("/from", "format_mismatch"), ("/to", "format_mismatch")],
+        ),
+        (
+            "calendars_free_busy",
+            json!({"from": "2026-12-01T00:00:00Z", "to": "2026-02-30T00:00:00Z", "calendarHref": "x"}),
+            &[("/to", "temporal_value_invalid")],
+        ),
+        (
+            "calendars_free_busy",
+            json!({"from": "2026-12-01T00:00:00Z", "to": "2026-12-01T00:00:00Z", "calendarHref": "x"}),
+            &[("/to", "out_of_range")],
+        ),
+        (
+            "calendars_free_busy",
+            json!({"from": "2026-12-01T00:00:00Z", "to": "2027-12-02T00:00:01Z", "calendarHref": "x"}),
+            &[("/to", "out_of_range")],
         ),
         (QUERY, week(), &[("/evaluationTimeZone", "required_member")]),
         (
@@ -489,7 +514,7 @@ fn a_calendar_is_inspected() {
     assert_eq!(
         told["reports"].take(),
         json!(named(
-            &["calendar-query", "calendar-multiget"],
+            &["calendar-query", "calendar-multiget", "free-busy-query"],
             "urn:ietf:params:xml:ns:caldav"
         ))
     );
@@ -534,6 +559,65 @@ fn a_calendar_is_inspected() {
             "{href}"
         );
     }
+}
+
+#[test]
+fn busy_times_are_those_of_opaque_events() {
+    let event = |uid: &str, lines: &str| {
+        format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n{}\r\nEND:VEVENT\r\n\
+             END:VCALENDAR\r\n",
+            lines.replace(" | ", "\r\n")
+        )
+    };
+    let files = [
+        (
+            "series",
+            "DTSTART:20261201T090000Z | DURATION:PT30M | RRULE:FREQ=DAILY;COUNT=2",
+        ),
+        ("beside", "DTSTART:20261201T093000Z | DURATION:PT30M"),
+        ("maybe", "DTSTART:20261201T093000Z | DURATION:PT2H | STATUS:TENTATIVE"),
+        ("free", "DTSTART:20261202T000000Z | DURATION:P1D | TRANSP:TRANSPARENT"),
+        ("not", "DTSTART:20261202T000000Z | DURATION:P1D | STATUS:CANCELLED"),
+        ("moment", "DTSTART:20261202T120000Z"),
+        ("day", "DTSTART;VALUE=DATE:20261204"),
+    ]
+    .map(|(uid, lines)| (format!("{uid}.ics"), event(uid, lines)));
+    let members: Vec<_> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_bytes()))
+        .collect();
+    let folder = Folder::new().calendar("work", &members);
+    // Dates are days of the Calendar's own zone.
+    let zone = "BEGIN:VCALENDAR\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Berlin\r\nEND:VTIMEZONE\r\nEND:VCALENDAR\r\n";
+    std::fs::write(
+        folder.0.join("work/.calendar.json"),
+        json!({"timezone": zone}).to_string(),
+    )
+    .unwrap();
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let href = format!("{}/work/", folder.url());
+    let ask = json!({"calendarHref": href, "from": "2026-12-01T09:15:00Z", "to": "2026-12-04T12:00:00Z"});
+    let told = server.success("calendars_free_busy", ask.clone());
+    referee.full("calendars_free_busy", &told);
+    let period = |from: &str, to: &str, kind: &str| json!({"from": from, "to": to, "busyType": kind});
+    let expected = json!({
+        "outcome": "success", "calendarHref": href, "from": ask["from"], "to": ask["to"], "temporalAuthority": "server", "complete": true,
+        "periods": [
+            period("2026-12-01T09:15:00Z", "2026-12-01T10:00:00Z", "BUSY"),
+            period("2026-12-01T09:30:00Z", "2026-12-01T11:30:00Z", "BUSY-TENTATIVE"),
+            period("2026-12-02T09:00:00Z", "2026-12-02T09:30:00Z", "BUSY"),
+            period("2026-12-03T23:00:00Z", "2026-12-04T12:00:00Z", "BUSY")
+        ]
+    });
+    assert_eq!(told, expected);
+    // An event that cannot be evaluated must not pass for free time.
+    let unknown = event("unknown", "DTSTART;TZID=Nowhere:20261202T120000 | DURATION:PT1H");
+    std::fs::write(folder.0.join("work/unknown.ics"), unknown).unwrap();
+    let error = server.failure("calendars_free_busy", ask);
+    referee.full("calendars_free_busy", &error);
+    assert_eq!(error["code"], "upstream_unavailable");
 }
 
 /// Start and summary of every occurrence in a window.

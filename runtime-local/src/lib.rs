@@ -28,6 +28,7 @@
 //! | OPTIONS | 200 with `DAV: 1, 3, calendar-access` |
 //! | PROPFIND, depth 0 or 1 | 207; depth infinity 403 `propfind-finite-depth` |
 //! | REPORT calendar-query on a Calendar | 207; no `Depth` 400; a filter that is none 403 `valid-filter` |
+//! | REPORT free-busy-query on a Calendar | 200 with one VFREEBUSY; 500 if an event in the window cannot be evaluated |
 //! | REPORT calendar-multiget on a Calendar or the root | 207; a member that is not there has status 404 in it |
 //! | GET, HEAD of a member | 200, 304, 404, 412; of anything else 405 |
 //! | PUT of a member | 201 or 204 with the Entity Tag of what is stored, unchanged; 412, 403 or 409 with its precondition |
@@ -42,8 +43,7 @@
 //!
 //! # Missing
 //!
-//! 501 is answered to: COPY, MOVE, PROPPATCH, DELETE of a Calendar, the reports sync-collection and
-//! free-busy-query, and calendar data that is to be expanded or limited. Calendar data is always whole, whatever
+//! 501 is answered to: COPY, MOVE, PROPPATCH, DELETE of a Calendar, the report sync-collection, and calendar data that is to be expanded or limited. Calendar data is always whole, whatever
 //! parts are asked for. A calendar-query evaluates the kind of component exactly and a time range generously, and
 //! ignores finer filters: it answers too much, never too little.
 //!
@@ -55,6 +55,7 @@
 
 mod element;
 mod folder;
+mod free_busy;
 mod host;
 mod memory;
 mod metadata;

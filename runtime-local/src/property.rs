@@ -168,7 +168,11 @@ fn content((store, base): (&dyn Store, &Base), subject: Subject<'_>, space: &str
         (DAV, "supported-report-set", Subject::Calendar(..)) => {
             let report =
                 |name: &str| format!("<D:supported-report><D:report><C:{name}/></D:report></D:supported-report>");
-            Some(["calendar-query", "calendar-multiget"].map(report).concat())
+            Some(
+                ["calendar-query", "calendar-multiget", "free-busy-query"]
+                    .map(report)
+                    .concat(),
+            )
         }
         (DAV, "displayname", Subject::Calendar(name, metadata)) => text(metadata.name.as_deref().unwrap_or(name)),
         (DAV, "displayname", Subject::Root) => text("Local calendars"),

@@ -16,9 +16,11 @@ use kalends_core::calendar::CapabilityState;
 use kalends_core::env::Env;
 use kalends_core::flow::IN_FLIGHT;
 use kalends_core::href::Href;
+use kalends_core::ical::free_busy::BusyPeriod;
 use kalends_core::machine::Moment;
 use kalends_core::operation::Operation;
 use kalends_core::ops::inspect_calendar::{InspectCalendar, Inspection, Support};
+use kalends_core::ops::query_free_busy::{FreeBusy, QueryFreeBusy};
 use kalends_core::outcome::Outcome;
 use kalends_core::time::Utc;
 use kalends_local::Local;
@@ -33,9 +35,17 @@ const ENV: Env = Env {
 };
 
 fn server() -> Local {
+    let event = |uid: &str, start: &str| {
+        format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//t//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n\
+             DTSTART:{start}\r\nDURATION:PT1H\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+        )
+    };
     Local::memory()
         .with_calendar("home", "Home")
         .with_calendar("work", "Work")
+        .put("work/a.ics", event("a", "20261201T100000Z"))
+        .put("work/b.ics", event("b", "20261203T233000Z"))
 }
 
 fn work() -> String {
@@ -155,5 +165,27 @@ fn an_inspection_keeps_the_promises() {
             CapabilityState::NotAdvertised => {}
             CapabilityState::Unknown => assert!(!faults.is_empty()),
         }
+    });
+}
+
+#[test]
+fn free_busy_keeps_the_promises() {
+    let time = |text: &str| text.parse::<jiff::Timestamp>().expect("valid");
+    let ask = || QueryFreeBusy {
+        calendar_href: work(),
+        from: time("2026-12-01T00:00:00Z"),
+        to: time("2026-12-04T00:00:00Z"),
+    };
+    let busy = |from: &str, to: &str| BusyPeriod {
+        from: time(from).as_second(),
+        to: time(to).as_second(),
+        busy_type: "BUSY".into(),
+    };
+    let truth = [
+        busy("2026-12-01T10:00:00Z", "2026-12-01T11:00:00Z"),
+        busy("2026-12-03T23:30:00Z", "2026-12-04T00:00:00Z"),
+    ];
+    promises("free/busy", ask, |found: &FreeBusy, faults| {
+        assert_eq!(found.periods, truth, "busy time is lost: {faults:?}");
     });
 }

@@ -11,6 +11,7 @@ pub mod descriptor;
 pub mod error_body;
 pub mod etag;
 pub mod fault;
+pub mod free_busy_query;
 pub mod multistatus;
 pub mod name;
 pub mod propfind;

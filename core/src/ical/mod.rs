@@ -7,6 +7,7 @@
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
+//! * [`free_busy`]: the busy time that a server reports
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
 pub mod changes;
@@ -17,6 +18,7 @@ pub mod edit;
 pub mod encode;
 pub mod entity;
 pub mod expand;
+pub mod free_busy;
 mod gregorian;
 mod line;
 mod part;

@@ -4,6 +4,7 @@
 //!
 //! * [`list_calendars`]: what is there
 //! * [`query_occurrences`]: what is on in a window
+//! * [`query_free_busy`]: when a Calendar is busy
 //! * [`get_resource`]: one Calendar Object Resource
 //! * [`inspect_calendar`]: what a Calendar says about itself
 //!
@@ -18,5 +19,6 @@ pub mod fetch;
 pub mod get_resource;
 pub mod inspect_calendar;
 pub mod list_calendars;
+pub mod query_free_busy;
 pub mod query_occurrences;
 pub mod scope;

@@ -2,6 +2,7 @@
 
 pub(crate) mod calendar_occurrences_query;
 pub(crate) mod calendar_resources_get;
+pub(crate) mod calendars_free_busy;
 pub(crate) mod calendars_inspect;
 pub(crate) mod calendars_list;
 pub(crate) mod compact;

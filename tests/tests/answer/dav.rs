@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kalends_core::account::quirk::Profile;
+use kalends_core::account::{Account, Settings};
 use kalends_core::calendar::{Access, CalendarDescriptor};
 use kalends_core::dav::multistatus;
 use kalends_core::dav::xml::Limits;
 use kalends_core::href::Href;
 use kalends_core::ops::get_resource::GetResource;
 use kalends_core::ops::list_calendars::{CalendarList, ListCalendars};
+use kalends_core::ops::query_free_busy::QueryFreeBusy;
 use kalends_core::ops::query_occurrences::Occurrences;
 use kalends_core::ops::scope::named;
 use kalends_core::outcome::{Code, Outcome, Phase};
@@ -492,4 +495,42 @@ pub(crate) fn one_uid(case: &Case) -> Answered {
         .expect("it is told");
     assert!(hrefs.iter().all(|href| told.message.contains(href)), "{}", told.message);
     ReadHalf
+}
+
+/// Free/busy reports of one component for each period, under the profile that expects them and without it.
+pub(crate) fn busy_by_component(case: &Case) -> Answered {
+    let instant = |text: &str| text.parse::<jiff::Timestamp>().expect("an instant");
+    let short = |second: i64| {
+        let text = jiff::Timestamp::from_second(second).expect("in range").to_string();
+        text.replace(":00Z", "Z")
+    };
+    for (file, wanted) in case.expected.as_object().expect("files") {
+        let rule = json!({
+            "method": "REPORT", "needs": {"depth": "1", "body": "contains free-busy-query"},
+            "status": 200, "headers": {"Content-Type": "text/calendar; charset=utf-8; charset=utf-8"}, "body_file": file,
+        });
+        for profile in [Some(Profile::Radicale), Some(Profile::Nextcloud), None] {
+            let mut server = Transcript::with_rules(&case.folder, std::slice::from_ref(&rule));
+            let settings = server.account(&[href(WORK)]).settings().clone();
+            let account = Account::new(Settings { profile, ..settings }).expect("the credential fits into a header");
+            let question = QueryFreeBusy {
+                calendar_href: WORK.into(),
+                from: instant("2026-06-02T00:00:00Z"),
+                to: instant("2026-06-04T00:00:00Z"),
+            };
+            let found = run(question, &account, &mut server);
+            if profile != Some(Profile::Radicale) && wanted != &json!([]) {
+                // The form is a deviation: it is recognised where the user says so, and never taken for free time.
+                assert_eq!(found.expect_err("nobody said so").code, Code::UpstreamProtocolError);
+                continue;
+            }
+            let periods = found.expect("the report is read").periods;
+            let periods: Vec<_> = periods
+                .iter()
+                .map(|it| json!([short(it.from), short(it.to), it.busy_type]))
+                .collect();
+            assert_eq!(&json!(periods), wanted, "{file}");
+        }
+    }
+    Whole
 }
