@@ -26,7 +26,7 @@
 //! | [`exchange`] | one request under the account's rules: redirect, retry, budget, fault |
 //! | [`dav`] | one file per body: request writer and response reader; no I/O, no policy |
 //! | [`ical`] | iCalendar: document, values, zones, recurrence, projection |
-//! | [`query`] | text filter, snapshots, cursors |
+//! | [`query`] | text filter, snapshots, cursors, checkpoints |
 //! | [`ops`] | one operation per file |
 //!
 //! `ops` may use all of these; `exchange` uses `account` and `machine`; `dav`, `ical` and `query` use none of `account`,

@@ -43,7 +43,8 @@ fn every_legacy_revision_is_spoken_in_its_own_shape() {
                 "calendar_occurrences_query",
                 "calendar_resources_get",
                 "calendars_inspect",
-                "calendars_free_busy"
+                "calendars_free_busy",
+                "calendar_resources_changes"
             ]
         );
         assert!(

@@ -79,7 +79,12 @@ fn the_catalog_is_small() {
     println!("tools/list: {bytes} bytes");
     let list = server.ask("tools/list", json!({}));
     assert!(bytes < 2048 * list["tools"].as_array().unwrap().len(), "{bytes}");
-    for (tool, ttl) in list["tools"].as_array().unwrap().iter().zip([30_000, 5_000, 0, 0, 0]) {
+    for (tool, ttl) in list["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([30_000, 5_000, 0, 0, 0, 0])
+    {
         assert_eq!(
             tool["_meta"]["io.github.jhonattan-souza/cache"],
             json!({"ttlMs": ttl, "cacheScope": "private"})
@@ -180,6 +185,21 @@ fn violations_name_the_place_the_kind_and_what_to_send() {
             "calendars_free_busy",
             json!({"from": "2026-12-01T00:00:00Z", "to": "2027-12-02T00:00:01Z", "calendarHref": "x"}),
             &[("/to", "out_of_range")],
+        ),
+        (
+            "calendar_resources_changes",
+            json!({"pageSize": 5}),
+            &[("/calendarHref", "required_member")],
+        ),
+        (
+            "calendar_resources_changes",
+            json!({"calendarHref": "x", "checkpoint": "x"}),
+            &[("/calendarHref", "shape_mismatch")],
+        ),
+        (
+            "calendar_resources_changes",
+            json!({"checkpoint": "x".repeat(37), "pageSize": 501}),
+            &[("/checkpoint", "length_out_of_range"), ("/pageSize", "out_of_range")],
         ),
         (QUERY, week(), &[("/evaluationTimeZone", "required_member")]),
         (
@@ -511,13 +531,13 @@ fn a_calendar_is_inspected() {
             .map(|name| json!({"namespaceUri": space, "localName": name}))
             .collect()
     };
-    assert_eq!(
-        told["reports"].take(),
-        json!(named(
-            &["calendar-query", "calendar-multiget", "free-busy-query"],
-            "urn:ietf:params:xml:ns:caldav"
-        ))
-    );
+    let caldav = ["calendar-query", "calendar-multiget", "free-busy-query"];
+    let reports = [
+        named(&caldav, "urn:ietf:params:xml:ns:caldav"),
+        named(&["sync-collection"], "DAV:"),
+    ]
+    .concat();
+    assert_eq!(told["reports"].take(), json!(reports));
     assert_eq!(told["privileges"].take()[0], json!(named(&["all"], "DAV:")[0]));
     let properties = told["properties"].take();
     assert_eq!(properties.as_array().unwrap().len(), 15);
@@ -618,6 +638,98 @@ fn busy_times_are_those_of_opaque_events() {
     let error = server.failure("calendars_free_busy", ask);
     referee.full("calendars_free_busy", &error);
     assert_eq!(error["code"], "upstream_unavailable");
+}
+
+#[test]
+fn changes_are_told_from_checkpoint_to_checkpoint() {
+    const CHANGES: &str = "calendar_resources_changes";
+    let members = ["a", "b", "c", "d", "e"].map(|name| (format!("{name}.ics"), DAILY.replace("daily", name)));
+    let files: Vec<_> = members
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_bytes()))
+        .collect();
+    let folder = Folder::new().calendar("work", &files);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let href = |name: &str| format!("{}/work/{name}", folder.url());
+    let told = |page: &Value| -> Vec<(String, Value)> {
+        let changes = page["changes"].as_array().unwrap().iter();
+        changes
+            .map(|change| {
+                let name = change["href"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+                assert_eq!(change["kind"] == "changed", change.get("etag").is_some());
+                (name, change["kind"].clone())
+            })
+            .collect()
+    };
+    let all = |names: &[&str], kind: &str| -> Vec<_> {
+        names.iter().map(|name| (format!("{name}.ics"), json!(kind))).collect()
+    };
+    let start = json!({"calendarHref": href(""), "pageSize": 2});
+    let first = server.success(CHANGES, start.clone());
+    referee.full(CHANGES, &first);
+    assert_eq!((&first["mode"], &first["hasMore"]), (&json!("initial"), &json!(true)));
+    assert_eq!(told(&first), all(&["a", "b"], "changed"));
+    assert_eq!(first["checkpoint"].as_str().unwrap().len(), 36);
+    let etag = server.success("calendar_resources_get", json!({"href": href("a.ics")}))["snapshot"]["entityRevision"]["entityTag"].take();
+    assert_eq!(first["changes"][0]["etag"], etag);
+    // The rest of the report costs no request: what happens meanwhile is told afterwards.
+    std::fs::remove_file(folder.0.join("work/c.ics")).unwrap();
+    let second = server.success(CHANGES, json!({"checkpoint": first["checkpoint"], "pageSize": 2}));
+    assert_eq!(
+        (told(&second), &second["mode"]),
+        (all(&["c", "d"], "changed"), &json!("initial"))
+    );
+    assert_eq!(
+        server.success(CHANGES, json!({"checkpoint": first["checkpoint"], "pageSize": 2})),
+        second
+    );
+    let third = server.success(CHANGES, json!({"checkpoint": second["checkpoint"]}));
+    assert_eq!(
+        (told(&third), &third["mode"], &third["hasMore"]),
+        (all(&["e"], "changed"), &json!("initial"), &json!(false))
+    );
+    std::fs::write(folder.0.join("work/f.ics"), DAILY.replace("daily", "f")).unwrap();
+    std::fs::write(
+        folder.0.join("work/a.ics"),
+        DAILY.replace("daily", "a").replace("Long", "Short"),
+    )
+    .unwrap();
+    let fourth = server.success(CHANGES, json!({"checkpoint": third["checkpoint"]}));
+    referee.full(CHANGES, &fourth);
+    assert_eq!(
+        (&fourth["mode"], &fourth["hasMore"]),
+        (&json!("incremental"), &json!(false))
+    );
+    let mut expected = all(&["a", "f"], "changed");
+    expected.insert(1, ("c.ics".into(), json!("removed")));
+    assert_eq!(told(&fourth), expected);
+    // Nothing more: the same state has the same checkpoint.
+    let fifth = server.success(CHANGES, json!({"checkpoint": fourth["checkpoint"]}));
+    assert_eq!(
+        (told(&fifth), &fifth["checkpoint"]),
+        (Vec::new(), &fourth["checkpoint"])
+    );
+    let again = server.success(CHANGES, json!({"calendarHref": href("")}));
+    assert_eq!(
+        (told(&again).len(), &again["checkpoint"], &again["mode"]),
+        (5, &fourth["checkpoint"], &json!("initial"))
+    );
+    // Another process knows nothing of it, and a checkpoint is copied exactly or not at all.
+    let checkpoint = fourth["checkpoint"].as_str().unwrap();
+    let mut other = Server::on(&folder, "2025-11-25");
+    let errors = [
+        other.failure(CHANGES, json!({"checkpoint": checkpoint})),
+        server.failure(CHANGES, json!({"checkpoint": checkpoint[..35]})),
+        server.failure(CHANGES, json!({"checkpoint": "cs1_"})),
+    ];
+    for error in errors {
+        referee.full(CHANGES, &error);
+        assert_eq!(
+            (&error["code"], &error["phase"]),
+            (&json!("sync_reset_required"), &json!("pagination"))
+        );
+    }
 }
 
 /// Start and summary of every occurrence in a window.

@@ -15,6 +15,7 @@ use crate::path::{Base, Target};
 use crate::property::{Depth, Subject, Wanted, describe};
 use crate::store::{Store, Trouble};
 use crate::summary::{CALENDAR, Summary, etag, seconds};
+use crate::sync::{History, sync_collection};
 
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 256 * 1024 * 1024;
@@ -22,8 +23,8 @@ const MAX_ANSWER: usize = 256 * 1024 * 1024;
 /// Answers a REPORT on something that exists.
 pub(crate) fn report(
     here: (&dyn Store, &Base),
-    target: &Target,
-    depth: Option<Depth>,
+    history: &History,
+    (target, depth): (&Target, Option<Depth>),
     body: &Element,
 ) -> Result<Response<Bytes>, Trouble> {
     let expands = body
@@ -53,7 +54,10 @@ pub(crate) fn report(
             (Some(_), None | Some(Depth::Zero)) => Ok(empty(StatusCode::BAD_REQUEST)),
             (None, _) => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
         },
-        (DAV, "sync-collection") => Ok(empty(StatusCode::NOT_IMPLEMENTED)),
+        (DAV, "sync-collection") => match calendar {
+            Some(calendar) => sync_collection(here, history, (calendar, depth), body),
+            None => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
+        },
         _ => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
     }
 }

@@ -48,7 +48,7 @@ CLIENTS = {
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 # server: (script, where the calendars of alice are)
 SERVERS = {"radicale": ("radicale.sh", "/alice/"), "xandikos": ("xandikos.sh", "/alice/calendars/")}
-TOOLS = ["calendar_occurrences_query", "calendar_resources_get", "calendars_free_busy", "calendars_inspect", "calendars_list"]
+TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect", "calendars_list"]
 RESOURCES, PROPFINDS = 100, 3
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}

@@ -20,12 +20,14 @@ use kalends_core::ical::free_busy::BusyPeriod;
 use kalends_core::machine::Moment;
 use kalends_core::operation::Operation;
 use kalends_core::ops::inspect_calendar::{InspectCalendar, Inspection, Support};
+use kalends_core::ops::list_changes::{Changes, ListChanges, Since};
 use kalends_core::ops::query_free_busy::{FreeBusy, QueryFreeBusy};
 use kalends_core::outcome::Outcome;
 use kalends_core::time::Utc;
 use kalends_local::Local;
 use kalends_tests::explore::{Choices, explore};
 use kalends_tests::host::{World, concurrent, sequential};
+use kalends_tests::transcript::Transcript;
 use kalends_tests::world::{ALLOWED, FAULTS, Fault, HOME, Simulated};
 
 const ENV: Env = Env {
@@ -34,13 +36,14 @@ const ENV: Env = Env {
     seed: [7; 32],
 };
 
+fn event(uid: &str, start: &str) -> String {
+    format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//t//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n\
+         DTSTART:{start}\r\nDURATION:PT1H\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+}
+
 fn server() -> Local {
-    let event = |uid: &str, start: &str| {
-        format!(
-            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//t//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n\
-             DTSTART:{start}\r\nDURATION:PT1H\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-        )
-    };
     Local::memory()
         .with_calendar("home", "Home")
         .with_calendar("work", "Work")
@@ -75,7 +78,7 @@ fn account(configured: bool) -> Arc<Account> {
 
 /// Every path with two faults, any order of answers, cancelling anywhere, and servers that never work. `truth` judges a
 /// success and is told whether anything went wrong.
-fn promises<O, T>(name: &str, ask: impl Fn() -> O, truth: impl Fn(&T, &[Fault]))
+fn promises<O, T>(name: &str, server: &Local, ask: impl Fn() -> O, truth: impl Fn(&T, &[Fault]))
 where
     O: Operation<Outcome = Outcome<T>>,
     T: Debug,
@@ -95,7 +98,7 @@ where
             story()
         );
     };
-    let world = |choices, faults| Simulated::new(choices, server(), faults, 64);
+    let world = |choices, faults| Simulated::new(choices, server.clone(), faults, 64);
     for configured in [false, true] {
         let mut ended_well = 0;
         let paths = explore(|choices| {
@@ -132,7 +135,7 @@ where
     });
     println!("{name}: {runs} cancelled runs");
     for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::RedirectInside) {
-        let mut world = Simulated::always(fault, server(), 64);
+        let mut world = Simulated::always(fault, server.clone(), 64);
         let (outcome, _) = sequential(ask().start(ENV, &account(true)), &mut world, None);
         assert!(outcome.is_err(), "{name}: {fault:?} passes for {outcome:?}");
         check(&outcome, &world);
@@ -150,7 +153,7 @@ fn an_inspection_keeps_the_promises() {
         (Some("Work"), Support::Available)
     );
     assert_eq!(truth.scheduling.state, CapabilityState::NotAdvertised);
-    promises("inspect", ask, |found: &Inspection, faults| {
+    promises("inspect", &server(), ask, |found: &Inspection, faults| {
         let scheduling = found.scheduling;
         assert_eq!(
             found,
@@ -185,7 +188,98 @@ fn free_busy_keeps_the_promises() {
         busy("2026-12-01T10:00:00Z", "2026-12-01T11:00:00Z"),
         busy("2026-12-03T23:30:00Z", "2026-12-04T00:00:00Z"),
     ];
-    promises("free/busy", ask, |found: &FreeBusy, faults| {
+    promises("free/busy", &server(), ask, |found: &FreeBusy, faults| {
         assert_eq!(found.periods, truth, "busy time is lost: {faults:?}");
     });
+}
+
+fn names(found: &Changes) -> Vec<(&str, bool)> {
+    let name = |href: &'_ Href| href.path().rsplit('/').next().map(str::len).unwrap_or_default();
+    let changes = found.changes.iter();
+    changes
+        .map(|change| {
+            let text = change.href.as_str();
+            (&text[text.len() - name(&change.href)..], change.etag.is_some())
+        })
+        .collect()
+}
+
+#[test]
+fn changes_keep_the_promises() {
+    let server = server();
+    let start = || ListChanges {
+        since: Since::Beginning { calendar_href: work() },
+    };
+    let honest = |ask: ListChanges| {
+        let mut world = Simulated::new(Choices::default(), server.clone(), 0, 2);
+        sequential(ask.start(ENV, &account(true)), &mut world, None)
+            .0
+            .expect("an honest server")
+    };
+    let first = honest(start());
+    assert_eq!(names(&first), [("a.ics", true), ("b.ics", true)]);
+    promises("first report", &server, start, |found: &Changes, faults| {
+        assert_eq!(found, &first, "members are lost: {faults:?}");
+    });
+    let server = server.clone().put("work/c.ics", event("c", "20261201T100000Z"));
+    let delete = http::Request::delete("/work/a.ics")
+        .body(bytes::Bytes::new())
+        .expect("valid");
+    assert_eq!(server.answer(delete).status(), 204);
+    let later = || ListChanges {
+        since: Since::Token {
+            calendar: first.calendar.clone(),
+            token: first.token.clone(),
+        },
+    };
+    let second = honest(later());
+    assert_eq!(names(&second), [("a.ics", false), ("c.ics", true)]);
+    promises("later report", &server, later, |found: &Changes, faults| {
+        assert_eq!(found, &second, "changes are lost: {faults:?}");
+    });
+}
+
+/// Nextcloud reports a member that was deleted and made again as removed.
+#[test]
+fn a_removal_is_looked_for_where_servers_are_wrong_about_it() {
+    let gone = |count: usize| -> String {
+        let response = |at| {
+            format!("<d:response><d:href>/c/{at}.ics</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>")
+        };
+        let all: String = (0..count).map(response).collect();
+        format!("<d:multistatus xmlns:d=\"DAV:\">{all}<d:sync-token>t2</d:sync-token></d:multistatus>")
+    };
+    let there = "<d:multistatus xmlns:d=\"DAV:\"><d:response><d:href>/c/1.ics</d:href><d:propstat><d:prop><d:getetag>\"1\"</d:getetag></d:prop>\
+                 <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>";
+    for (count, looked, marker) in [
+        (50, "REPORT", "nc-calendar-trashbin"),
+        (51, "PROPFIND", "nc-calendar-trashbin"),
+        (3, "", "calendar-access"),
+    ] {
+        let rules = [
+            serde_json::json!({"method": "REPORT", "needs": {"body": "contains sync-collection"}, "status": 207,
+                "headers": {"DAV": format!("1, {marker}")}, "body": gone(count)}),
+            serde_json::json!({"status": 207, "body": there}),
+        ];
+        let mut server = Transcript::with_rules(std::path::Path::new("."), &rules);
+        let calendar = Href::parse("https://cal.example.com/c/").expect("valid");
+        let account = server.account(std::slice::from_ref(&calendar));
+        let since = Since::Token {
+            calendar,
+            token: "t1".into(),
+        };
+        let (found, _) = sequential(ListChanges { since }.start(ENV, &account), &mut server, None);
+        let found = found.expect("the report is read");
+        let changed: Vec<_> = found
+            .changes
+            .iter()
+            .filter_map(|change| change.etag.as_deref())
+            .collect();
+        assert_eq!(
+            (found.changes.len(), changed.len()),
+            (count, usize::from(!looked.is_empty()))
+        );
+        let lines: Vec<_> = server.asked.iter().skip(1).map(|asked| asked.method.as_str()).collect();
+        assert_eq!(lines.concat(), looked, "{count}");
+    }
 }

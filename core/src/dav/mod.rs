@@ -16,4 +16,5 @@ pub mod multistatus;
 pub mod name;
 pub mod propfind;
 pub mod props;
+pub mod sync_collection;
 pub mod xml;
