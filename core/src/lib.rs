@@ -28,6 +28,7 @@
 //! | [`ical`] | iCalendar: document, values, zones, recurrence, projection |
 //! | `interop` | with the features `chrono-interop` and `icalendar-interop`: conversions from and to those crates |
 //! | [`query`] | text filter, snapshots, cursors |
+//! | [`query`] | text filter, snapshots, cursors, checkpoints |
 //! | [`ops`] | one operation per file |
 //!
 //! `ops` may use all of these; `exchange` uses `account` and `machine`; `dav`, `ical` and `query` use none of `account`,

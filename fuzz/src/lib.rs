@@ -12,6 +12,9 @@
 mod edit;
 mod recurrence;
 pub mod script;
+mod vtimezone;
+
+pub use vtimezone::vtimezone;
 
 use std::ops::ControlFlow;
 
@@ -36,8 +39,9 @@ pub use recurrence::recurrence;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("ical_document", ical_document),
+    ("vtimezone", vtimezone),
     ("edit", edit),
     ("multistatus", multistatus),
     ("recurrence", recurrence),

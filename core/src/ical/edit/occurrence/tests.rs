@@ -145,6 +145,11 @@ fn a_restored_exclusion_takes_out_exactly_its_value() {
             at.clone(),
             Ok(Some(with("exdate;X-A=\"b,c\":20260504T080000Z,,20260506T080000Z\r\n"))),
         ),
+        (
+            with("EXDATE:,20260504T080000Z,,20260505T080000Z\r\nEXDATE:20260506T080000Z\r\n"),
+            at.clone(),
+            Ok(Some(with("EXDATE:,20260504T080000Z,\r\nEXDATE:20260506T080000Z\r\n"))),
+        ),
         // The same moment twice, in two forms.
         (
             with(
