@@ -170,11 +170,16 @@ impl Part {
         self.first(document, name).map(|property| Times::of(property).single())
     }
 
-    /// Attendees, alarms and what else is a collection.
-    pub(super) fn structured(&self, document: &Document, remarks: &mut BTreeSet<Diagnostic>) -> Option<StructuredData> {
+    /// Attendees, alarms and what else is a collection; `room` is how much of that may still be read.
+    pub(super) fn structured(
+        &self,
+        document: &Document,
+        room: &mut usize,
+        remarks: &mut BTreeSet<Diagnostic>,
+    ) -> Option<StructuredData> {
         let component = document.component(self.component);
         let any = self.has(Name::Structured) || component.children().next().is_some();
-        any.then(|| structured::read(component, remarks)).flatten()
+        any.then(|| structured::read(component, room, remarks)).flatten()
     }
 
     /// Whether STATUS is CANCELLED.
