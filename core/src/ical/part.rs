@@ -177,9 +177,14 @@ impl Part {
         room: &mut usize,
         remarks: &mut BTreeSet<Diagnostic>,
     ) -> Option<StructuredData> {
+        structured::read(self.with_structured(document)?, room, remarks)
+    }
+
+    /// Its component if there may be structured data in it.
+    pub(super) fn with_structured<'a>(&self, document: &'a Document) -> Option<Component<'a>> {
         let component = document.component(self.component);
         let any = self.has(Name::Structured) || component.children().next().is_some();
-        any.then(|| structured::read(component, room, remarks)).flatten()
+        any.then_some(component)
     }
 
     /// Whether STATUS is CANCELLED.

@@ -188,11 +188,12 @@ fn complete(component: Component<'_>, name: &str, fields: &'static [Field], note
 fn elements(property: Property<'_>, held: &Type, notes: &mut Notes<'_>) -> Option<Vec<Element>> {
     let mut parameters = Vec::new();
     let mut named = BTreeMap::new();
-    if held.kind == Kind::Uri && is_inline(property) {
-        return None;
-    }
     if !property.is_plain() {
-        for parameter in property.parameters() {
+        let all = property.parameters();
+        if held.kind == Kind::Uri && all.iter().any(says_inline) {
+            return None;
+        }
+        for parameter in all {
             take(parameter, held, &mut named, &mut parameters, notes);
         }
     }
@@ -286,11 +287,14 @@ fn take(
 
 /// Whether the value is content instead of a URI: BINARY, or a text.
 pub(in super::super) fn is_inline(property: Property<'_>) -> bool {
-    let says = |name: &str, words: &[&str]| {
-        let said = property.parameter(name);
-        said.is_some_and(|said| words.iter().any(|word| said.eq_ignore_ascii_case(word)))
-    };
-    says("VALUE", &["BINARY", "TEXT"]) || says("ENCODING", &["BASE64"])
+    !property.is_plain() && property.parameters().iter().any(says_inline)
+}
+
+fn says_inline(parameter: &Parameter) -> bool {
+    let said = parameter.values.first().map_or("", String::as_str);
+    [("VALUE", "BINARY"), ("VALUE", "TEXT"), ("ENCODING", "BASE64")]
+        .iter()
+        .any(|(name, word)| parameter.name.eq_ignore_ascii_case(name) && said.eq_ignore_ascii_case(word))
 }
 
 /// An absolute URI; an IRI is mapped to one (RFC 3987, 3.1).
