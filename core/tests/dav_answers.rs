@@ -189,8 +189,8 @@ fn principal_and_homes_are_found() {
     assert_eq!(props.principal_url.as_deref(), Some("/alice/"));
     assert_eq!(props.calendar_home_set, ["/a/", "https://p57.example.com:443/b/"]);
     assert_eq!(props.calendar_user_address_set, ["mailto:alice@example.test"]);
-    let reports: Vec<_> = props.reports.unwrap().iter().collect();
-    assert_eq!(reports, [Name::SyncCollection, Name::CalendarQuery]);
+    let reports: Vec<_> = props.report_names.iter().map(|name| name.local_name.as_str()).collect();
+    assert_eq!(reports, ["sync-collection", "calendar-query"]);
     assert!(!props.unauthenticated);
 }
 

@@ -9,10 +9,11 @@ use kalends_core::ical::edit::Edited;
 use kalends_core::ical::edit::collection::CollectionPatch;
 use kalends_core::ical::edit::create::{NewEntity, NewFields, create};
 use kalends_core::ical::edit::patch::{Patch, Target, patch};
+use kalends_core::ical::edit::recurrence_set::NewRecurrence;
 use kalends_core::ical::edit::scalar::ScalarPatch;
 use kalends_core::ical::entity::{Entity, Kind};
 use kalends_core::ical::structured::{NamedUri, StructuredData};
-use kalends_core::ical::value::Temporal;
+use kalends_core::ical::value::{DateOrPeriod, Temporal};
 use serde_json::{Value, json};
 
 /// What would be lines, parameters or components of their own if it were written as it is.
@@ -116,6 +117,7 @@ fn created(uid: &str, fields: NewFields) -> Option<Vec<u8>> {
         kind: Kind::Event,
         uid: uid.to_owned(),
         fields,
+        series: None,
     };
     create(&entity, now()).ok().map(|octets| octets.to_vec())
 }
@@ -187,13 +189,29 @@ fn scalars_make_no_lines_of_their_own() {
             ScalarPatch::Classification(some()),
             ScalarPatch::Url(some()),
         ];
-        for scalar in scalars {
+        let set = |rrule: &str, rdate: &Temporal| NewRecurrence {
+            rrule: Some(rrule.to_owned()),
+            rdates: Some(vec![DateOrPeriod::Date(rdate.clone())]),
+            ..NewRecurrence::default()
+        };
+        let utc = Temporal::parse(b"20260708T090000Z", None).expect("a time");
+        let daily = |text: &str| format!("FREQ=DAILY;{text}");
+        let sets = [
+            set(text, &utc),
+            set(&daily(text), &utc),
+            set("FREQ=DAILY;COUNT=3", &zoned),
+        ];
+        let sets = sets.map(|set| ScalarPatch::RecurrenceSet {
+            set: Some(set),
+            orphans: Vec::new(),
+        });
+        for scalar in scalars.into_iter().chain(sets) {
             let about = format!("{scalar:?}");
             let patch = Patch {
                 scalars: vec![scalar],
                 ..Patch::default()
             };
-            if let Ok(Edited::Changed(octets)) = self::patch(&plain, &Target::Master, &patch, now()) {
+            if let Ok(Edited::Changed(octets)) = self::patch(&plain, &Target::EntireSet, &patch, now()) {
                 check(&octets, &about);
                 written += 1;
             }

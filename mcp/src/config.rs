@@ -10,12 +10,14 @@ use std::path::PathBuf;
 
 use kalends_core::account::Settings;
 use kalends_core::account::credential::Credential;
+use kalends_core::account::quirk::Profile;
 use kalends_core::account::secret::Secret;
 use kalends_core::account::trust::RedirectHost;
 use kalends_core::href::{Href, HrefFault};
 use kalends_core::ical::zone::Zone;
 
 use crate::catalog::Naming;
+use crate::tzdata;
 
 /// Environment variables by name.
 pub type Environment = BTreeMap<String, String>;
@@ -121,6 +123,7 @@ impl Reader<'_> {
         let calendar_hrefs = self.calendar_hrefs();
         let evaluation_zone = self.evaluation_zone();
         let naming = self.naming();
+        let profile = self.profile();
         self.modes();
         let name = |variable| {
             self.get(variable)
@@ -130,6 +133,7 @@ impl Reader<'_> {
         let account = Settings {
             redirect_hosts,
             calendar_hrefs,
+            profile,
             default_event_calendar: name("CALDAV_DEFAULT_EVENT_CALENDAR_NAME"),
             default_todo_calendar: name("CALDAV_DEFAULT_TODO_CALENDAR_NAME"),
             ..Settings::new(url?, credential?)
@@ -355,20 +359,32 @@ impl Reader<'_> {
         }
     }
 
+    fn profile(&mut self) -> Option<Profile> {
+        const NAME: &str = "CALDAV_INTEROPERABILITY_PROFILE";
+        match self.get(NAME)? {
+            "radicale" | "radicale-3.7.8" => Some(Profile::Radicale),
+            "nextcloud" | "nextcloud-34.0.3" => Some(Profile::Nextcloud),
+            _ => {
+                let text = "must be one of radicale, nextcloud, radicale-3.7.8, nextcloud-34.0.3";
+                self.fail(NAME, text);
+                None
+            }
+        }
+    }
+
     /// Variables that only have to be right, or absent, for the tools that there are.
     fn modes(&mut self) {
-        let closed: [(&'static str, &[&str]); 3] = [
+        let closed: [(&'static str, &[&str]); 2] = [
             ("CALDAV_SCHEDULING_MODE", &["storage_only", "server_managed"]),
             ("CALDAV_CONFIRMATION_POLICY", &["always", "destructive-scope", "never"]),
-            (
-                "CALDAV_INTEROPERABILITY_PROFILE",
-                &["radicale", "nextcloud", "radicale-3.7.8", "nextcloud-34.0.3"],
-            ),
         ];
         for (variable, allowed) in closed {
             if self.get(variable).is_some_and(|value| !allowed.contains(&value)) {
                 self.fail(variable, format!("must be one of {}", allowed.join(", ")));
             }
+        }
+        if let Err(failure) = tzdata::folder(self.get(tzdata::VARIABLE)) {
+            self.fail(tzdata::VARIABLE, failure);
         }
         if self
             .get("CALDAV_TOOLSETS")

@@ -47,7 +47,8 @@ impl Check {
     }
 
     fn value(&mut self, schema: &Value, value: &Value) {
-        let kind = schema["type"].as_str().unwrap_or("object");
+        // Without a type anything goes: a member that may be null, since no provider takes lists of types.
+        let Some(kind) = schema["type"].as_str() else { return };
         let fits = match kind {
             "object" => value.is_object(),
             "array" => value.is_array(),
@@ -100,7 +101,9 @@ impl Check {
         }
         for (member, value) in members {
             self.below(member, |check| match known.get(member) {
-                Some(_) if value.is_null() && !required.contains(&member.as_str()) => {
+                Some(schema)
+                    if value.is_null() && schema.get("type").is_some() && !required.contains(&member.as_str()) =>
+                {
                     check.note(
                         "invalid_type",
                         "Leave this member out; null is not taken for that.".into(),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use kalends_core::account::Account;
 use kalends_core::outcome::{Code, Dimension, Error, Limits, Outcome, Phase};
+use kalends_core::query::checkpoint::Checkpoints;
 use kalends_core::query::cursor::Cursors;
 use kalends_core::query::snapshot::Snapshots;
 use kalends_tokio::Options;
@@ -20,7 +21,10 @@ use crate::engine::Engine;
 use crate::json::Flaw;
 use crate::schema;
 use crate::tool::calendar_occurrences_query::Held;
-use crate::tool::{calendar_occurrences_query, calendar_resources_get, calendars_list};
+use crate::tool::{
+    calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
+    calendars_inspect, calendars_list,
+};
 
 /// The largest arguments, in bytes of their JSON text with its envelope.
 const MAX_ARGUMENTS: usize = 256 << 10;
@@ -105,6 +109,7 @@ pub(crate) struct Session {
     pub(crate) evaluation_zone: Option<String>,
     pub(crate) cursors: Cursors,
     snapshots: Mutex<Snapshots<Held>>,
+    checkpoints: Mutex<Checkpoints>,
     naming: Naming,
     turns: Semaphore,
     waiting: AtomicUsize,
@@ -134,6 +139,7 @@ impl Session {
             evaluation_zone: config.evaluation_zone,
             cursors,
             snapshots: Mutex::default(),
+            checkpoints: Mutex::default(),
             naming: config.naming,
             turns: Semaphore::new(AT_WORK),
             waiting: AtomicUsize::new(0),
@@ -147,6 +153,11 @@ impl Session {
     /// The results that are kept for paging.
     pub(crate) fn snapshots<T>(&self, run: impl FnOnce(&mut Snapshots<Held>) -> T) -> T {
         run(&mut self.snapshots.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The states that changes can be asked from.
+    pub(crate) fn checkpoints<T>(&self, run: impl FnOnce(&mut Checkpoints) -> T) -> T {
+        run(&mut self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Answers one call.
@@ -171,6 +182,9 @@ impl Session {
             Kind::CalendarsList => calendars_list::call(self, canceled).await,
             Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, canceled).await,
             Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, canceled).await,
+            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, canceled).await,
+            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, canceled).await,
+            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, canceled).await,
         }
     }
 

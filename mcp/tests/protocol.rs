@@ -38,7 +38,14 @@ fn every_legacy_revision_is_spoken_in_its_own_shape() {
             .collect();
         assert_eq!(
             names,
-            ["calendars_list", "calendar_occurrences_query", "calendar_resources_get"]
+            [
+                "calendars_list",
+                "calendar_occurrences_query",
+                "calendar_resources_get",
+                "calendars_inspect",
+                "calendars_free_busy",
+                "calendar_resources_changes"
+            ]
         );
         assert!(
             list.get("resultType").is_none() && list.get("_meta").is_none(),

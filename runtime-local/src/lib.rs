@@ -28,6 +28,8 @@
 //! | OPTIONS | 200 with `DAV: 1, 3, calendar-access` |
 //! | PROPFIND, depth 0 or 1 | 207; depth infinity 403 `propfind-finite-depth` |
 //! | REPORT calendar-query on a Calendar | 207; no `Depth` 400; a filter that is none 403 `valid-filter` |
+//! | REPORT free-busy-query on a Calendar | 200 with one VFREEBUSY; 500 if an event in the window cannot be evaluated |
+//! | REPORT sync-collection on a Calendar, depth 0 | 207; a token that is not remembered 403 `valid-sync-token` |
 //! | REPORT calendar-multiget on a Calendar or the root | 207; a member that is not there has status 404 in it |
 //! | GET, HEAD of a member | 200, 304, 404, 412; of anything else 405 |
 //! | PUT of a member | 201 or 204 with the Entity Tag of what is stored, unchanged; 412, 403 or 409 with its precondition |
@@ -42,8 +44,7 @@
 //!
 //! # Missing
 //!
-//! 501 is answered to: COPY, MOVE, PROPPATCH, DELETE of a Calendar, the reports sync-collection and
-//! free-busy-query, and calendar data that is to be expanded or limited. Calendar data is always whole, whatever
+//! 501 is answered to: COPY, MOVE, PROPPATCH, DELETE of a Calendar, and calendar data that is to be expanded or limited. Calendar data is always whole, whatever
 //! parts are asked for. A calendar-query evaluates the kind of component exactly and a time range generously, and
 //! ignores finer filters: it answers too much, never too little.
 //!
@@ -55,6 +56,7 @@
 
 mod element;
 mod folder;
+mod free_busy;
 mod host;
 mod memory;
 mod metadata;
@@ -65,6 +67,7 @@ mod property;
 mod report;
 mod store;
 mod summary;
+mod sync;
 mod write;
 
 use std::fmt;
@@ -96,6 +99,7 @@ use crate::precondition::{Verdict, judge};
 use crate::property::{Depth, content_type, header, propfind};
 use crate::store::{Store, Trouble};
 use crate::summary::Summary;
+use crate::sync::History;
 
 /// A CalDAV account in this process. Cheap to clone; clones share their content.
 #[derive(Clone)]
@@ -103,6 +107,7 @@ pub struct Local {
     store: Arc<dyn Store>,
     base: Base,
     scheme: &'static str,
+    history: Arc<History>,
     /// Where the host's monotonic clock begins.
     start: Instant,
 }
@@ -138,6 +143,7 @@ impl Local {
         Ok(Self {
             base: Base::new(segments.collect()),
             scheme: FILE,
+            history: Arc::default(),
             start: Instant::now(),
             store: Arc::new(Folder::open(path)?),
         })
@@ -175,6 +181,7 @@ impl Local {
             store: Arc::new(Memory::default()),
             base: Base::new(Vec::new()),
             scheme: "http://localhost",
+            history: Arc::default(),
             start: Instant::now(),
         }
     }
@@ -311,7 +318,7 @@ impl Local {
             ),
             ("REPORT", _) => {
                 let tree = tree()?.ok_or(Trouble::NotXml)?;
-                report::report(here, target, depth(headers), &tree)
+                report::report(here, &self.history, (target, depth(headers)), &tree)
             }
             ("GET" | "HEAD", Target::Member(calendar, name)) => self.get(calendar, name, headers),
             ("PUT", Target::Member(calendar, name)) => write::put(here, (calendar, name), headers, body),

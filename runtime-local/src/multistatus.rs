@@ -103,6 +103,11 @@ impl Multistatus {
         );
     }
 
+    /// The state after all changes that are written.
+    pub(crate) fn sync_token(&mut self, token: &str) {
+        element(&mut self.body, "D:sync-token", token);
+    }
+
     pub(crate) fn finish(mut self) -> Response<Bytes> {
         self.body.push_str("</D:multistatus>\n");
         xml(StatusCode::MULTI_STATUS, self.body)

@@ -167,8 +167,14 @@ fn content((store, base): (&dyn Store, &Base), subject: Subject<'_>, space: &str
         }
         (DAV, "supported-report-set", Subject::Calendar(..)) => {
             let report =
-                |name: &str| format!("<D:supported-report><D:report><C:{name}/></D:report></D:supported-report>");
-            Some(["calendar-query", "calendar-multiget"].map(report).concat())
+                |name: &str| format!("<D:supported-report><D:report><{name}/></D:report></D:supported-report>");
+            let names = [
+                "C:calendar-query",
+                "C:calendar-multiget",
+                "C:free-busy-query",
+                "D:sync-collection",
+            ];
+            Some(names.map(report).concat())
         }
         (DAV, "displayname", Subject::Calendar(name, metadata)) => text(metadata.name.as_deref().unwrap_or(name)),
         (DAV, "displayname", Subject::Root) => text("Local calendars"),

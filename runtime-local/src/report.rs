@@ -1,4 +1,4 @@
-//! REPORT: calendar-query and calendar-multiget (RFC 4791, sections 7.8 and 7.9).
+//! REPORT: calendar-query and calendar-multiget (RFC 4791, sections 7.8 and 7.9), and the way to the others.
 //!
 //! A calendar-query answers every member that fits the filter, and perhaps more: the kind of component is tested
 //! exactly, a time range by the outermost times of all components, anything finer not at all.
@@ -9,11 +9,13 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 
 use crate::element::{CALDAV, DAV, Element};
+use crate::free_busy::free_busy;
 use crate::multistatus::{Multistatus, empty, refused};
 use crate::path::{Base, Target};
 use crate::property::{Depth, Subject, Wanted, describe};
 use crate::store::{Store, Trouble};
 use crate::summary::{CALENDAR, Summary, etag, seconds};
+use crate::sync::{History, sync_collection};
 
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 256 * 1024 * 1024;
@@ -21,8 +23,8 @@ const MAX_ANSWER: usize = 256 * 1024 * 1024;
 /// Answers a REPORT on something that exists.
 pub(crate) fn report(
     here: (&dyn Store, &Base),
-    target: &Target,
-    depth: Option<Depth>,
+    history: &History,
+    (target, depth): (&Target, Option<Depth>),
     body: &Element,
 ) -> Result<Response<Bytes>, Trouble> {
     let expands = body
@@ -46,7 +48,16 @@ pub(crate) fn report(
             (Some(calendar), Some(Depth::One | Depth::Infinity)) => query(here, calendar, body),
         },
         (CALDAV, "calendar-multiget") => multiget(here, calendar, body),
-        (CALDAV, "free-busy-query") | (DAV, "sync-collection") => Ok(empty(StatusCode::NOT_IMPLEMENTED)),
+        (CALDAV, "free-busy-query") => match (calendar, depth) {
+            (Some(calendar), Some(Depth::One | Depth::Infinity)) => free_busy(here.0, calendar, body),
+            // The depth says whose busy time it is (RFC 4791, 7.10): that of the collection itself is none.
+            (Some(_), None | Some(Depth::Zero)) => Ok(empty(StatusCode::BAD_REQUEST)),
+            (None, _) => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
+        },
+        (DAV, "sync-collection") => match calendar {
+            Some(calendar) => sync_collection(here, history, (calendar, depth), body),
+            None => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
+        },
         _ => Ok(refused(StatusCode::FORBIDDEN, DAV, "supported-report", None)),
     }
 }
@@ -85,7 +96,7 @@ fn conditions(body: &Element) -> Option<Vec<Condition>> {
 }
 
 /// A time range in Unix seconds; an end that is left out lies infinitely far away (RFC 4791, 9.9).
-fn window(range: &Element) -> Option<(i64, i64)> {
+pub(crate) fn window(range: &Element) -> Option<(i64, i64)> {
     let bound = |name: &str, open: i64| match range.attribute(name) {
         Some(text) => seconds(text.as_bytes()).filter(|_| text.len() == 16 && text.ends_with('Z')),
         None => Some(open),

@@ -24,8 +24,11 @@ fn every_request_has_its_status() {
     let mkcalendar = "<C:mkcalendar xmlns='DAV:' xmlns:C='urn:ietf:params:xml:ns:caldav'><set><prop>\
                       <displayname>N</displayname></prop></set></C:mkcalendar>";
     let protected = mkcalendar.replace("displayname", "getetag");
-    let sync = "<sync-collection xmlns='DAV:'/>";
-    let free_busy = "<C:free-busy-query xmlns:C='urn:ietf:params:xml:ns:caldav'/>";
+    let sync = "<sync-collection xmlns='DAV:'><sync-token/><sync-level>1</sync-level></sync-collection>";
+    let later = sync.replace("<sync-token/>", "<sync-token>data:,x</sync-token>");
+    let free_busy = "<C:free-busy-query xmlns:C='urn:ietf:params:xml:ns:caldav'>\
+                     <C:time-range start='20260101T000000Z' end='20260201T000000Z'/></C:free-busy-query>";
+    let endless = free_busy.replace("start='20260101T000000Z' ", "");
     let (new, same, other) = (event("new", ""), event("a", "SUMMARY:x\r\n"), event("other", ""));
     let (two, method) = (
         event("a", "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:b\r\n"),
@@ -61,8 +64,26 @@ fn every_request_has_its_status() {
         ("REPORT", "work/", &[DEPTH_1], &open_range, 403),
         ("REPORT", "work/", &[DEPTH_1], &expand, 501),
         ("REPORT", "work/", &[DEPTH_1], unknown_report, 403),
-        ("REPORT", "work/", &[DEPTH_1], sync, 501),
-        ("REPORT", "work/", &[DEPTH_1], free_busy, 501),
+        ("REPORT", "work/", &[DEPTH_0], sync, 207),
+        ("REPORT", "work/", &[], sync, 207),
+        ("REPORT", "work/", &[DEPTH_1], sync, 400),
+        ("REPORT", "work/", &[DEPTH_0], &sync.replace('1', "infinite"), 400),
+        ("REPORT", "work/", &[DEPTH_0], &later, 403),
+        ("REPORT", "", &[DEPTH_0], sync, 403),
+        ("REPORT", "play/", &[DEPTH_0], sync, 404),
+        ("REPORT", "work/", &[DEPTH_1], free_busy, 200),
+        ("REPORT", "work/", &[DEPTH_1], &endless, 403),
+        (
+            "REPORT",
+            "work/",
+            &[DEPTH_1],
+            &free_busy.replace("time-range", "x"),
+            403,
+        ),
+        ("REPORT", "work/", &[DEPTH_0], free_busy, 400),
+        ("REPORT", "work/", &[], free_busy, 400),
+        ("REPORT", "", &[DEPTH_1], free_busy, 403),
+        ("REPORT", "play/", &[DEPTH_1], free_busy, 404),
         ("REPORT", "", &[DEPTH_1], &all, 403),
         ("REPORT", "play/", &[DEPTH_1], &all, 404),
         ("GET", "work/a.ics", &[], "", 200),

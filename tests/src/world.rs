@@ -174,7 +174,7 @@ impl Simulated {
                 .is_none_or(http::HeaderValue::is_sensitive)
         );
         assert!(
-            matches!(request.method().as_str(), "PROPFIND" | "REPORT" | "GET"),
+            matches!(request.method().as_str(), "PROPFIND" | "REPORT" | "GET" | "OPTIONS"),
             "a read sends a write: {:?}",
             self.log
         );

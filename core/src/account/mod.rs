@@ -21,7 +21,7 @@ pub mod trust;
 
 use cookie::Cookies;
 use credential::{Credential, CredentialFault};
-use quirk::Quirk;
+use quirk::{Profile, Quirk};
 use trust::RedirectHost;
 
 /// What the user configured.
@@ -39,6 +39,8 @@ pub struct Settings {
     pub default_event_calendar: Option<String>,
     /// Display name of the Calendar that `default` means for To-dos.
     pub default_todo_calendar: Option<String>,
+    /// The family of servers that this one belongs to, where the user says so.
+    pub profile: Option<Profile>,
 }
 
 impl Settings {
@@ -52,6 +54,7 @@ impl Settings {
             calendar_hrefs: Vec::new(),
             default_event_calendar: None,
             default_todo_calendar: None,
+            profile: None,
         }
     }
 }
@@ -90,10 +93,14 @@ impl Account {
     /// If the credential does not fit into a header.
     pub fn new(settings: Settings) -> Result<Arc<Self>, CredentialFault> {
         let authorization = settings.credential.header()?;
+        let state = State {
+            quirks: quirk::by_profile(settings.profile).collect(),
+            ..State::default()
+        };
         Ok(Arc::new(Self {
             settings,
             authorization,
-            state: Mutex::default(),
+            state: Mutex::new(state),
         }))
     }
 

@@ -11,8 +11,21 @@ use http::HeaderMap;
 pub enum Quirk {
     /// calendar-query with a time range returns no VTODO at all.
     TodoRangeFindsNothing,
+    /// A free/busy report has one VFREEBUSY for each period, and none where nothing is busy.
+    FreeBusyByComponent,
+    /// sync-collection reports a member as removed that was deleted and made again.
+    RecreatedLooksRemoved,
     /// An Entity Tag comes back for other content after delete and re-create.
     EntityTagsRepeat,
+}
+
+/// A family of servers, as the user names it with `CALDAV_INTEROPERABILITY_PROFILE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Radicale.
+    Radicale,
+    /// Nextcloud.
+    Nextcloud,
 }
 
 /// One line of the register.
@@ -35,6 +48,8 @@ pub enum Sign {
     DavToken(&'static str),
     /// The path of a calendar home begins with this.
     HomePrefix(&'static str),
+    /// Nothing: the user has to say it.
+    Profile(Profile),
 }
 
 /// All entries.
@@ -44,6 +59,24 @@ pub const REGISTER: &[Entry] = &[
         servers: "DAViCal 1.1.12",
         sign: Sign::DavToken("bind"),
         remedy: "to-dos are asked for without a time range",
+    },
+    Entry {
+        quirk: Quirk::FreeBusyByComponent,
+        servers: "Radicale 3.7.8",
+        sign: Sign::Profile(Profile::Radicale),
+        remedy: "that form is read too; elsewhere it fails the report",
+    },
+    Entry {
+        quirk: Quirk::RecreatedLooksRemoved,
+        servers: "Nextcloud 32.0.1",
+        sign: Sign::DavToken("nc-calendar-trashbin"),
+        remedy: "members that are reported as removed are looked for",
+    },
+    Entry {
+        quirk: Quirk::RecreatedLooksRemoved,
+        servers: "Nextcloud 32.0.1",
+        sign: Sign::Profile(Profile::Nextcloud),
+        remedy: "members that are reported as removed are looked for",
     },
     Entry {
         quirk: Quirk::EntityTagsRepeat,
@@ -70,6 +103,14 @@ pub fn by_home(path: &str) -> impl Iterator<Item = Quirk> {
         .map(|entry| entry.quirk)
 }
 
+/// The oddities of a family that the user names.
+pub fn by_profile(profile: Option<Profile>) -> impl Iterator<Item = Quirk> {
+    REGISTER
+        .iter()
+        .filter(move |entry| matches!(entry.sign, Sign::Profile(named) if Some(named) == profile))
+        .map(|entry| entry.quirk)
+}
+
 fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
     let lines = |name: &str| {
         headers
@@ -82,7 +123,7 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
         Sign::DavToken(token) => lines("dav")
             .iter()
             .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
-        Sign::HomePrefix(_) => false,
+        Sign::HomePrefix(_) | Sign::Profile(_) => false,
     }
 }
 
@@ -111,5 +152,11 @@ mod tests {
             [Quirk::EntityTagsRepeat]
         );
         assert_eq!(by_home("/alice/").count(), 0);
+        let nextcloud = "1, 3, calendar-access, calendar-auto-schedule, nc-calendar-trashbin, nc-calendar-webcal-cache";
+        assert_eq!(quirks(&[nextcloud]), [Quirk::RecreatedLooksRemoved]);
+        let named = |profile| by_profile(profile).collect::<Vec<_>>();
+        assert_eq!(named(Some(Profile::Radicale)), [Quirk::FreeBusyByComponent]);
+        assert_eq!(named(Some(Profile::Nextcloud)), [Quirk::RecreatedLooksRemoved]);
+        assert_eq!(named(None), []);
     }
 }

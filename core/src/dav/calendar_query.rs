@@ -53,7 +53,7 @@ impl CalendarQuery<'_> {
 }
 
 /// The date and time in the form of RFC 5545, 3.3.5, with UTC.
-fn utc(second: i64) -> String {
+pub(super) fn utc(second: i64) -> String {
     let instant = Timestamp::from_second(second).expect("the second lies between EARLIEST and LATEST");
     let civil = Offset::UTC.to_datetime(instant);
     format!(

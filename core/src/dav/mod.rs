@@ -6,12 +6,15 @@
 
 pub mod calendar_multiget;
 pub mod calendar_query;
+pub mod compliance;
 pub mod descriptor;
 pub mod error_body;
 pub mod etag;
 pub mod fault;
+pub mod free_busy_query;
 pub mod multistatus;
 pub mod name;
 pub mod propfind;
 pub mod props;
+pub mod sync_collection;
 pub mod xml;

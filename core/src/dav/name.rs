@@ -37,6 +37,30 @@ impl Space {
             _ => Self::Other,
         }
     }
+
+    /// The name of the namespace; empty where it is not understood.
+    #[must_use]
+    pub fn uri(self) -> &'static str {
+        match self {
+            Self::Dav => "DAV:",
+            Self::CalDav => "urn:ietf:params:xml:ns:caldav",
+            Self::CardDav => "urn:ietf:params:xml:ns:carddav",
+            Self::CalendarServer => "http://calendarserver.org/ns/",
+            Self::Apple => "http://apple.com/ns/ical/",
+            Self::Nextcloud => "http://nextcloud.com/ns",
+            Self::Missing | Self::Other => "",
+        }
+    }
+}
+
+/// Any element name, in the shape of the results.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProtocolName {
+    /// The name of the namespace, empty where there is none.
+    pub namespace_uri: String,
+    /// The local name.
+    pub local_name: String,
 }
 
 macro_rules! names {
@@ -137,6 +161,11 @@ names! {
     CalendarDescription = CalDav "calendar-description",
     CalendarTimezone = CalDav "calendar-timezone",
     SupportedCalendarComponentSet = CalDav "supported-calendar-component-set",
+    MaxResourceSize = CalDav "max-resource-size",
+    MaxInstances = CalDav "max-instances",
+    MaxAttendeesPerInstance = CalDav "max-attendees-per-instance",
+    MinDateTime = CalDav "min-date-time",
+    MaxDateTime = CalDav "max-date-time",
     Comp = CalDav "comp",
     CalendarData = CalDav "calendar-data",
     CalendarQuery = CalDav "calendar-query",
@@ -175,6 +204,12 @@ impl NameSet {
     #[must_use]
     pub fn contains_any(self, names: &[Name]) -> bool {
         names.iter().any(|name| self.contains(*name))
+    }
+
+    /// The names of both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether nothing was added.

@@ -1,15 +1,21 @@
 //! The values of the properties that are understood, from one `DAV:prop`.
 
 use crate::dav::etag::EntityTag;
-use crate::dav::name::{Name, NameSet};
+use crate::dav::name::{Name, NameSet, ProtocolName};
 use crate::dav::xml::{Reader, XmlFault};
 
 /// The most members of a property that holds a list.
-const MAX_LIST: usize = 64;
+pub const MAX_LIST: usize = 64;
+/// The longest name of a report or privilege that is kept, namespace and local name together, in bytes.
+const MAX_NAME: usize = 512;
+/// The longest language tag and date that are kept, in bytes.
+const MAX_TOKEN: usize = 64;
 
 /// Property values. A property that the answer does not give with status 200 is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Props {
+    /// The understood properties that were given, whatever their value is worth.
+    pub given: NameSet,
     /// `DAV:resourcetype`.
     pub resource_type: Option<NameSet>,
     /// `DAV:displayname`, as it stands.
@@ -40,6 +46,8 @@ pub struct Props {
     pub components: Option<Vec<String>>,
     /// `CALDAV:calendar-description`.
     pub calendar_description: Option<String>,
+    /// The language of that description (XML 1.0, 2.12), where one is declared.
+    pub description_language: Option<String>,
     /// `CALDAV:calendar-timezone`.
     pub calendar_timezone: Option<String>,
     /// `DAV:description`.
@@ -54,8 +62,20 @@ pub struct Props {
     pub sync_token: Option<String>,
     /// `DAV:current-user-privilege-set` (RFC 3744, 5.4).
     pub privileges: Option<NameSet>,
-    /// `DAV:supported-report-set` (RFC 3253, 3.1.5).
-    pub reports: Option<NameSet>,
+    /// The names of all privileges in that set, known or not, at most [`MAX_LIST`].
+    pub privilege_names: Vec<ProtocolName>,
+    /// `DAV:supported-report-set` (RFC 3253, 3.1.5), at most [`MAX_LIST`].
+    pub report_names: Vec<ProtocolName>,
+    /// `CALDAV:max-resource-size` (RFC 4791, 5.2.5), in bytes.
+    pub max_resource_size: Option<u64>,
+    /// `CALDAV:max-instances` (RFC 4791, 5.2.8).
+    pub max_instances: Option<u64>,
+    /// `CALDAV:max-attendees-per-instance` (RFC 4791, 5.2.9).
+    pub max_attendees: Option<u64>,
+    /// `CALDAV:min-date-time` (RFC 4791, 5.2.6), as it stands.
+    pub min_date_time: Option<String>,
+    /// `CALDAV:max-date-time` (RFC 4791, 5.2.7), as it stands.
+    pub max_date_time: Option<String>,
 }
 
 impl Props {
@@ -65,6 +85,9 @@ impl Props {
         reason = "names are open: what is not read is skipped"
     )]
     pub(crate) fn read(&mut self, name: Name, xml: &mut Reader<'_>) -> Result<(), XmlFault> {
+        if name != Name::Unknown {
+            self.given.insert(name);
+        }
         match name {
             Name::ResourceType => self.resource_type = Some(names(xml)?),
             Name::Displayname => self.display_name = Some(xml.text()?),
@@ -83,17 +106,28 @@ impl Props {
             Name::ContentType => self.content_type = Some(xml.text()?),
             Name::CalendarData => self.calendar_data = Some(xml.text()?),
             Name::SupportedCalendarComponentSet => self.components = Some(components(xml)?),
-            Name::CalendarDescription => self.calendar_description = Some(xml.text()?),
+            Name::CalendarDescription => {
+                self.description_language = xml.language().and_then(token);
+                self.calendar_description = Some(xml.text()?);
+            }
             Name::CalendarTimezone => self.calendar_timezone = Some(xml.text()?),
             Name::DavDescription => self.dav_description = Some(xml.text()?),
             Name::CalendarColor => self.calendar_color = Some(xml.text()?),
             Name::CalendarOrder => self.calendar_order = xml.text()?.trim().parse().ok(),
             Name::Ctag => self.ctag = Some(xml.text()?),
             Name::SyncToken => self.sync_token = Some(xml.text()?),
-            Name::CurrentUserPrivilegeSet => self.privileges = Some(names_within(xml, &[Name::Privilege])?),
-            Name::SupportedReportSet => {
-                self.reports = Some(names_within(xml, &[Name::SupportedReport, Name::Report])?);
+            Name::CurrentUserPrivilegeSet => {
+                let (set, names) = names_within(xml, &[Name::Privilege])?;
+                (self.privileges, self.privilege_names) = (Some(set), names);
             }
+            Name::SupportedReportSet => {
+                self.report_names = names_within(xml, &[Name::SupportedReport, Name::Report])?.1;
+            }
+            Name::MaxResourceSize => self.max_resource_size = xml.text()?.trim().parse().ok(),
+            Name::MaxInstances => self.max_instances = xml.text()?.trim().parse().ok(),
+            Name::MaxAttendeesPerInstance => self.max_attendees = xml.text()?.trim().parse().ok(),
+            Name::MinDateTime => self.min_date_time = token(&xml.text()?),
+            Name::MaxDateTime => self.max_date_time = token(&xml.text()?),
             _ => xml.skip()?,
         }
         Ok(())
@@ -106,11 +140,12 @@ impl Props {
                 *mine = theirs;
             }
         }
-        fn extend(mine: &mut Vec<String>, theirs: Vec<String>) {
+        fn extend<T>(mine: &mut Vec<T>, theirs: Vec<T>) {
             if !theirs.is_empty() {
                 *mine = theirs;
             }
         }
+        self.given = self.given.union(other.given);
         take(&mut self.resource_type, other.resource_type);
         take(&mut self.display_name, other.display_name);
         take(&mut self.current_user_principal, other.current_user_principal);
@@ -126,6 +161,7 @@ impl Props {
         take(&mut self.calendar_data, other.calendar_data);
         take(&mut self.components, other.components);
         take(&mut self.calendar_description, other.calendar_description);
+        take(&mut self.description_language, other.description_language);
         take(&mut self.calendar_timezone, other.calendar_timezone);
         take(&mut self.dav_description, other.dav_description);
         take(&mut self.calendar_color, other.calendar_color);
@@ -133,7 +169,13 @@ impl Props {
         take(&mut self.ctag, other.ctag);
         take(&mut self.sync_token, other.sync_token);
         take(&mut self.privileges, other.privileges);
-        take(&mut self.reports, other.reports);
+        extend(&mut self.privilege_names, other.privilege_names);
+        extend(&mut self.report_names, other.report_names);
+        take(&mut self.max_resource_size, other.max_resource_size);
+        take(&mut self.max_instances, other.max_instances);
+        take(&mut self.max_attendees, other.max_attendees);
+        take(&mut self.min_date_time, other.min_date_time);
+        take(&mut self.max_date_time, other.max_date_time);
     }
 }
 
@@ -147,17 +189,30 @@ fn names(xml: &mut Reader<'_>) -> Result<NameSet, XmlFault> {
     Ok(set)
 }
 
+/// A short text without the white space around it.
+fn token(text: &str) -> Option<String> {
+    let text = text.trim();
+    (1..=MAX_TOKEN).contains(&text.len()).then(|| text.to_owned())
+}
+
 /// The names of all descendants but the wrapping elements. A privilege or report needs one level, aggregates more.
-fn names_within(xml: &mut Reader<'_>, wrappers: &[Name]) -> Result<NameSet, XmlFault> {
-    let (mut set, mut level) = (NameSet::default(), 0usize);
+fn names_within(xml: &mut Reader<'_>, wrappers: &[Name]) -> Result<(NameSet, Vec<ProtocolName>), XmlFault> {
+    let (mut set, mut names, mut level) = (NameSet::default(), Vec::new(), 0usize);
     loop {
         match xml.child()? {
             Some(name) if wrappers.contains(&name) => level += 1,
             Some(name) => {
                 set.insert(name);
+                let (namespace, local) = (xml.namespace(), xml.local());
+                if names.len() < MAX_LIST && namespace.len() + local.len() <= MAX_NAME {
+                    names.push(ProtocolName {
+                        namespace_uri: namespace.to_owned(),
+                        local_name: local.to_owned(),
+                    });
+                }
                 xml.skip()?;
             }
-            None if level == 0 => return Ok(set),
+            None if level == 0 => return Ok((set, names)),
             None => level -= 1,
         }
     }

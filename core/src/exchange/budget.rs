@@ -20,6 +20,8 @@ pub const HOPS: u32 = 5;
 pub const LISTING: BodyLimit = BodyLimit::Bytes(4 * 1024 * 1024);
 /// A report with calendar data.
 pub const REPORT: BodyLimit = BodyLimit::Bytes(16 * 1024 * 1024);
+/// A report without calendar data: free/busy, or what has changed.
+pub const BRIEF_REPORT: BodyLimit = BodyLimit::Bytes(4 * 1024 * 1024);
 /// A listing of all members of a Calendar.
 pub const INVENTORY: BodyLimit = BodyLimit::Bytes(32 * 1024 * 1024);
 /// One Calendar Object Resource.

@@ -44,6 +44,12 @@ impl Rules {
         body: budget::REPORT,
         quick: false,
     };
+    /// A report without calendar data.
+    pub const BRIEF_REPORT: Self = Self {
+        effect: Effect::Read,
+        body: budget::BRIEF_REPORT,
+        quick: false,
+    };
     /// A listing of all members.
     pub const INVENTORY: Self = Self {
         effect: Effect::Read,

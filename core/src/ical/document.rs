@@ -186,7 +186,7 @@ impl Document {
         }
     }
 
-    /// How many content lines there are: each takes some 28 bytes beside its octets.
+    /// How many content lines there are: each takes 24 bytes beside its octets.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.lines.len()

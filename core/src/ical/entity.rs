@@ -235,12 +235,8 @@ impl Entity {
         }
         // One override of an occurrence alone and one of the later ones may begin at the same place.
         let mut identities = BTreeSet::new();
-        let ranges = |part: &Part| part.first(document, Name::RecurrenceId)?.parameter("RANGE");
-        if !self
-            .overrides
-            .iter()
-            .all(|part| identities.insert((&part.identity, ranges(part).is_some())))
-        {
+        let mut is_first = |part: &Part| identities.insert((part.identity.clone(), part.has_range(document)));
+        if !self.overrides.iter().all(&mut is_first) {
             return Err("recurrence_identity_duplicate");
         }
         Ok(())

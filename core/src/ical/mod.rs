@@ -8,6 +8,7 @@
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
 //! * [`structured`]: attendees, alarms, attachments and other collections
+//! * [`free_busy`]: the busy time that a server reports
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
 pub mod changes;
@@ -18,6 +19,7 @@ pub mod edit;
 pub mod encode;
 pub mod entity;
 pub mod expand;
+pub mod free_busy;
 mod gregorian;
 mod line;
 mod part;

@@ -187,6 +187,12 @@ impl Part {
         any.then_some(component)
     }
 
+    /// Whether RECURRENCE-ID has a RANGE: the component is about other occurrences too.
+    pub(super) fn has_range(&self, document: &Document) -> bool {
+        self.first(document, Name::RecurrenceId)
+            .is_some_and(|identity| identity.parameter("RANGE").is_some())
+    }
+
     /// Whether STATUS is CANCELLED.
     pub(super) fn is_cancelled(&self, document: &Document) -> bool {
         self.first(document, Name::Status)

@@ -1,6 +1,7 @@
 //! Value types of RFC 5545, section 3.3, and of its extensions.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use jiff::civil::{Date, DateTime, Time};
 use serde::ser::SerializeStruct;
@@ -31,8 +32,8 @@ pub enum Temporal {
     Floating(DateTime),
     /// A time in UTC.
     Utc(DateTime),
-    /// A local time with the TZID as written.
-    Zoned(DateTime, Box<str>),
+    /// A local time with the TZID as written, which the occurrences of a series share.
+    Zoned(DateTime, Arc<str>),
 }
 
 /// As the `temporalValue` of the semantic toolset.
@@ -42,7 +43,7 @@ impl Serialize for Temporal {
             Self::Date(date) => ("date", date.to_string(), None),
             Self::Floating(time) => ("floatingDateTime", time.to_string(), None),
             Self::Utc(time) => ("utcDateTime", format!("{time}Z"), None),
-            Self::Zoned(time, zone) => ("zonedDateTime", time.to_string(), Some(zone)),
+            Self::Zoned(time, zone) => ("zonedDateTime", time.to_string(), Some(&**zone)),
         };
         let mut out = serializer.serialize_struct("Temporal", 2 + usize::from(zone.is_some()))?;
         out.serialize_field("kind", kind)?;

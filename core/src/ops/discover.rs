@@ -23,7 +23,7 @@ use crate::dav::fault::{DavFault, FaultKind};
 use crate::dav::multistatus::{self, Member};
 use crate::dav::name::Name;
 use crate::dav::xml::{Limited, XmlFault};
-use crate::dav::{propfind, xml};
+use crate::dav::{error_body, propfind, xml};
 use crate::exchange::fault::{Fault, refused};
 use crate::exchange::{Answer, Channel, Rules, exhausted, protocol};
 use crate::flow::{IN_FLIGHT, windowed};
@@ -370,6 +370,24 @@ pub(crate) fn request(method: &str, depth: &str, body: Bytes) -> Request<Bytes> 
         .header(USER_AGENT, AGENT)
         .body(body)
         .expect("static headers are valid")
+}
+
+/// The error of a server that does not know the report that it was asked for; `None` for any other refusal.
+pub(crate) fn report_refused(answer: &Answer) -> Option<Box<Error>> {
+    let media = answer.response.headers().get(CONTENT_TYPE);
+    let media = media.and_then(|value| value.to_str().ok());
+    let unknown = match answer.response.status().as_u16() {
+        405 | 501 => true,
+        400..=499 => error_body::read(media, answer.response.body()).names("supported-report"),
+        _ => false,
+    };
+    unknown.then(|| {
+        Error::new(
+            Code::UnsupportedCapability,
+            Phase::SelectionDiscoveryCapability,
+            "The CalDAV server cannot do this for that Calendar. Query occurrences or read resources instead.",
+        )
+    })
 }
 
 /// Reads a multistatus, member by member. A status other than 207, or a body that is none, is the error it stands for.

@@ -166,7 +166,7 @@ fn query_refused(answer: &Answer) -> bool {
 }
 
 /// Tells which members of an answer belong to the Calendar that was asked, also where a redirect led elsewhere.
-struct Place<'a> {
+pub(crate) struct Place<'a> {
     calendar: &'a Href,
     url: &'a Href,
     calendar_key: HrefKey,
@@ -176,7 +176,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn new(calendar: &'a Href, answer: &'a Answer) -> Self {
+    pub(crate) fn new(calendar: &'a Href, answer: &'a Answer) -> Self {
         let url = &answer.url;
         let (calendar_key, url_key) = (calendar.as_collection().key(), url.as_collection().key());
         Self {
@@ -190,7 +190,7 @@ impl<'a> Place<'a> {
     }
 
     /// The member's href below the Calendar. The collection itself is no member.
-    fn member(&mut self, raw: &str) -> Option<Href> {
+    pub(crate) fn member(&mut self, raw: &str) -> Option<Href> {
         let href = self.url.resolve(raw);
         let key = href.as_ref().map(Href::key);
         let within = |collection: &HrefKey| key.as_ref().is_some_and(|key| key.is_within(collection));
@@ -206,8 +206,14 @@ impl<'a> Place<'a> {
         key.is_member_of(&self.url_key).then(|| href.moved_into(self.calendar))
     }
 
+    /// Whether this is the Calendar itself, with or without its slash.
+    pub(crate) fn is_collection(&self, raw: &str) -> bool {
+        let key = self.url.resolve(raw).map(|href| href.as_collection().key());
+        key.is_some_and(|key| key == self.calendar_key || key == self.url_key)
+    }
+
     /// An answer that is about other places only must not pass for an empty Calendar.
-    fn check(&self) -> Outcome<()> {
+    pub(crate) fn check(&self) -> Outcome<()> {
         if self.related == 0 && self.unrelated > 0 {
             return Err(protocol(
                 "The CalDAV server's answer is about other places than the Calendar that was asked.",

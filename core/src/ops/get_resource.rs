@@ -136,7 +136,7 @@ fn larger(limit: usize) -> Box<Error> {
     exhausted(Dimension::ByteCount, limit.saturating_add(1), limit, text)
 }
 
-fn is_web_page(answer: &Answer) -> bool {
+pub(crate) fn is_web_page(answer: &Answer) -> bool {
     let declared = answer.response.headers().get(CONTENT_TYPE);
     declared.is_some_and(|value| value.to_str().is_ok_and(|value| media_type(value) == "text/html"))
 }

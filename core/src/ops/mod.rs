@@ -4,7 +4,10 @@
 //!
 //! * [`list_calendars`]: what is there
 //! * [`query_occurrences`]: what is on in a window
+//! * [`query_free_busy`]: when a Calendar is busy
 //! * [`get_resource`]: one Calendar Object Resource
+//! * [`list_changes`]: which members of a Calendar have changed
+//! * [`inspect_calendar`]: what a Calendar says about itself
 //!
 //! and the steps that several operations share:
 //!
@@ -15,6 +18,9 @@
 pub mod discover;
 pub mod fetch;
 pub mod get_resource;
+pub mod inspect_calendar;
 pub mod list_calendars;
+pub mod list_changes;
+pub mod query_free_busy;
 pub mod query_occurrences;
 pub mod scope;

@@ -78,14 +78,7 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
             let found = calendars
                 .iter()
                 .find(|calendar| Some(href_of(calendar).key()) == wanted);
-            let missing = || {
-                Error::new(
-                    Code::NotFound,
-                    Phase::SelectionDiscoveryCapability,
-                    "No Calendar was discovered at that href. List the Calendars to see which there are.",
-                )
-            };
-            vec![target(found.ok_or_else(missing)?, kinds)]
+            vec![target(found.ok_or_else(not_discovered)?, kinds)]
         }
         Scope::Selected(CalendarChoice::Name(name)) => vec![target(named(&calendars, name)?, kinds)],
         Scope::Default => defaults(channel.account, &calendars, kinds)?,
@@ -94,6 +87,32 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
         targets.into_iter().filter(|target| !target.kinds.is_empty()).collect(),
         diagnostics,
     ))
+}
+
+/// The one Calendar at an href that a caller gave. One that is configured by href is taken at its word, without a request.
+///
+/// # Errors
+/// Discovery's errors; `not_found`; `outside_scope`; `invalid_input` for a bad href, with a violation at `pointer`.
+pub async fn calendar(channel: &Channel<'_>, text: &str, pointer: &str) -> Outcome<Href> {
+    let asked = address(channel.account, text, pointer)?.as_collection().key();
+    let configured = &channel.account.settings().calendar_hrefs;
+    if let Some(exact) = configured.iter().find(|configured| configured.key() == asked) {
+        return Ok(exact.clone());
+    }
+    if !configured.is_empty() {
+        return Err(outside());
+    }
+    let found = discover(channel).await?.calendars;
+    let mut hrefs = found.iter().map(href_of);
+    hrefs.find(|href| href.key() == asked).ok_or_else(not_discovered)
+}
+
+fn not_discovered() -> Box<Error> {
+    Error::new(
+        Code::NotFound,
+        Phase::SelectionDiscoveryCapability,
+        "No Calendar was discovered at that href. List the Calendars to see which there are.",
+    )
 }
 
 /// The Calendar with this display name: an exact match, else one that differs in case only.

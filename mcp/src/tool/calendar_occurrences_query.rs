@@ -220,7 +220,7 @@ fn instant(arguments: &Value, member: &str, found: &mut Vec<Violation>) -> Optio
 }
 
 /// The lexical form of the contract: `YYYY-MM-DDTHH:MM:SS`, a fraction or none, `Z`.
-fn is_utc(text: &str) -> bool {
+pub(crate) fn is_utc(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";
     let fits = |(byte, form): (&u8, &u8)| {
@@ -249,7 +249,7 @@ fn is_utc(text: &str) -> bool {
 }
 
 /// The instant, with digits beyond the seventh of the fraction rounded up.
-fn rounded(text: &str) -> Option<Timestamp> {
+pub(crate) fn rounded(text: &str) -> Option<Timestamp> {
     let text = text.strip_suffix('Z')?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let (kept, rest) = fraction.split_at(fraction.len().min(7));

@@ -1,6 +1,9 @@
 //! The semantic toolset: JSON to an operation and back, one tool per file.
 
 pub(crate) mod calendar_occurrences_query;
+pub(crate) mod calendar_resources_changes;
 pub(crate) mod calendar_resources_get;
+pub(crate) mod calendars_free_busy;
+pub(crate) mod calendars_inspect;
 pub(crate) mod calendars_list;
 pub(crate) mod compact;

@@ -10,6 +10,7 @@
 
 #[path = "../client/mod.rs"]
 mod client;
+mod one_calendar;
 mod rig;
 mod size;
 mod trust;

@@ -201,6 +201,8 @@ impl Kalends {
             "upstream_unavailable" | "upstream_rate_limited" => ("upstream", true),
             "not_found" => ("selection", false),
             "limit_exhausted" => ("limitsAndAdmission", false),
+            "unsupported_capability" => ("capabilityAndProjection", false),
+            "sync_reset_required" => ("state", false),
             _ => ("upstream", false),
         };
         assert_eq!(

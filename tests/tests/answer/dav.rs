@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kalends_core::account::quirk::Profile;
+use kalends_core::account::{Account, Settings};
 use kalends_core::calendar::{Access, CalendarDescriptor};
 use kalends_core::dav::multistatus;
 use kalends_core::dav::xml::Limits;
 use kalends_core::href::Href;
 use kalends_core::ops::get_resource::GetResource;
 use kalends_core::ops::list_calendars::{CalendarList, ListCalendars};
+use kalends_core::ops::list_changes::{Changes, ListChanges, Since};
+use kalends_core::ops::query_free_busy::QueryFreeBusy;
 use kalends_core::ops::query_occurrences::Occurrences;
 use kalends_core::ops::scope::named;
 use kalends_core::outcome::{Code, Outcome, Phase};
@@ -492,4 +496,143 @@ pub(crate) fn one_uid(case: &Case) -> Answered {
         .expect("it is told");
     assert!(hrefs.iter().all(|href| told.message.contains(href)), "{}", told.message);
     ReadHalf
+}
+
+/// Free/busy reports of one component for each period, under the profile that expects them and without it.
+pub(crate) fn busy_by_component(case: &Case) -> Answered {
+    let instant = |text: &str| text.parse::<jiff::Timestamp>().expect("an instant");
+    let short = |second: i64| {
+        let text = jiff::Timestamp::from_second(second).expect("in range").to_string();
+        text.replace(":00Z", "Z")
+    };
+    for (file, wanted) in case.expected.as_object().expect("files") {
+        let rule = json!({
+            "method": "REPORT", "needs": {"depth": "1", "body": "contains free-busy-query"},
+            "status": 200, "headers": {"Content-Type": "text/calendar; charset=utf-8; charset=utf-8"}, "body_file": file,
+        });
+        for profile in [Some(Profile::Radicale), Some(Profile::Nextcloud), None] {
+            let mut server = Transcript::with_rules(&case.folder, std::slice::from_ref(&rule));
+            let settings = server.account(&[href(WORK)]).settings().clone();
+            let account = Account::new(Settings { profile, ..settings }).expect("the credential fits into a header");
+            let question = QueryFreeBusy {
+                calendar_href: WORK.into(),
+                from: instant("2026-06-02T00:00:00Z"),
+                to: instant("2026-06-04T00:00:00Z"),
+            };
+            let found = run(question, &account, &mut server);
+            if profile != Some(Profile::Radicale) && wanted != &json!([]) {
+                // The form is a deviation: it is recognised where the user says so, and never taken for free time.
+                assert_eq!(found.expect_err("nobody said so").code, Code::UpstreamProtocolError);
+                continue;
+            }
+            let periods = found.expect("the report is read").periods;
+            let periods: Vec<_> = periods
+                .iter()
+                .map(|it| json!([short(it.from), short(it.to), it.busy_type]))
+                .collect();
+            assert_eq!(&json!(periods), wanted, "{file}");
+        }
+    }
+    Whole
+}
+
+/// Asks what has changed since a token; since the beginning without one.
+fn changed(token: Option<&str>, calendars: &[Href], server: &mut Transcript) -> Outcome<Changes> {
+    let since = match token {
+        Some(token) => Since::Token {
+            calendar: href(WORK),
+            token: token.to_owned(),
+        },
+        None => Since::Beginning {
+            calendar_href: WORK.into(),
+        },
+    };
+    let account = server.account(calendars);
+    run(ListChanges { since }, &account, server)
+}
+
+/// Each change: the file's name and the Entity Tag that it has, if it is still there.
+fn told(found: &Changes) -> BTreeMap<String, Option<String>> {
+    let each = found.changes.iter();
+    each.map(|change| (change.href.last_segment().expect("a name"), change.etag.clone()))
+        .collect()
+}
+
+/// A token that the server no longer knows: the inventory is read anew, and compared by who keeps one.
+pub(crate) fn forgotten_token(case: &Case) -> Answered {
+    let script = case.json("server.json");
+    let known = &script["known"];
+    let calendars = [href(WORK)];
+    let mut server = Transcript::new(&case.folder, script.clone());
+    let error = changed(known["sync_token"].as_str(), &calendars, &mut server).expect_err("the token is refused");
+    assert_eq!(error.code, Code::SyncResetRequired);
+    assert_eq!(case.expected["reset"], true);
+    let found = changed(None, &calendars, &mut server).expect("all members are listed");
+    assert_eq!(Some(&*found.token), case.expected["new_token"].as_str());
+    let lines = server.lines();
+    assert!(lines.iter().all(|line| line.starts_with("REPORT ")), "{lines:?}");
+    assert_eq!(Some(lines.len() as u64), case.expected["reports_sent"].as_u64());
+    let now = told(&found);
+    let before = known["members"].as_object().expect("members");
+    let mut sorted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, tag) in before {
+        let fate = match now.get(name) {
+            None => "removed",
+            Some(now) if now.as_deref() == tag.as_str() => "unchanged",
+            Some(_) => "changed",
+        };
+        sorted.entry(fate).or_default().push(name);
+    }
+    for (fate, names) in sorted {
+        assert_eq!(names, strings(&case.expected[fate]), "{fate}");
+    }
+    for (status, body, code) in [
+        (409, "<d:valid-sync-token/>", Code::SyncResetRequired),
+        (412, "<d:valid-sync-token/>", Code::SyncResetRequired),
+        (410, "", Code::SyncResetRequired),
+        (403, "<d:need-privileges/>", Code::UpstreamForbidden),
+        (403, "", Code::UpstreamForbidden),
+        (403, "<d:supported-report/>", Code::UnsupportedCapability),
+        (501, "", Code::UnsupportedCapability),
+        (507, "<d:number-of-matches-within-limits/>", Code::LimitExhausted),
+    ] {
+        let body = format!("<d:error xmlns:d=\"DAV:\">{body}</d:error>");
+        let rule = json!({"method": "REPORT", "status": status, "body": body});
+        let mut server = Transcript::with_rules(&case.folder, &[rule]);
+        let error = changed(Some("t"), &calendars, &mut server).expect_err("the token is refused");
+        assert_eq!((error.code, server.asked.len()), (code, 1), "{status} {body}");
+    }
+    Whole
+}
+
+/// A report that the server cuts, and one that it cuts without getting on.
+pub(crate) fn cut_report(case: &Case) -> Answered {
+    let answer = |token: &str, file: &str| {
+        json!({"method": "REPORT", "needs": {"depth": "0", "body": format!("contains >{token}<")},
+            "status": 207, "headers": {"Content-Type": "application/xml"}, "body_file": file})
+    };
+    let rules = [answer("sync/10", "page1.xml"), answer("sync/11", "page2.xml")];
+    let mut server = Transcript::with_rules(&case.folder, &rules);
+    let (mut token, mut all) = ("sync/10".to_owned(), BTreeMap::new());
+    let mut pages = Vec::new();
+    while pages.last() != Some(&false) {
+        let found = changed(Some(&token), &[], &mut server).expect("a page");
+        pages.push(found.truncated);
+        all.extend(told(&found));
+        token = found.token;
+    }
+    assert_eq!(pages, [true, false]);
+    assert_eq!(Some(&*token), case.expected["token"].as_str());
+    for (list, there) in [("changed", true), ("removed", false)] {
+        let names: Vec<_> = all
+            .iter()
+            .filter(|(_, tag)| tag.is_some() == there)
+            .map(|(name, _)| &**name)
+            .collect();
+        assert_eq!(names, strings(&case.expected[list]));
+    }
+    let mut server = Transcript::with_rules(&case.folder, &[answer("sync/11", "stuck.xml")]);
+    let error = changed(Some("sync/11"), &[], &mut server).expect_err("it would go on forever");
+    assert_eq!((error.code, server.asked.len()), (Code::UpstreamProtocolError, 1));
+    Whole
 }

@@ -27,6 +27,8 @@ fn bounded(limited: Limited, observed: usize, limit: usize) -> Result<(), XmlFau
 struct Binding {
     prefix: String,
     space: Space,
+    /// The name of a namespace that is not understood.
+    other: Option<Box<str>>,
     depth: usize,
 }
 
@@ -43,6 +45,8 @@ pub struct Reader<'a> {
     tokens: quick_xml::Reader<&'a [u8]>,
     limits: Limits,
     bindings: Vec<Binding>,
+    /// Values of `xml:lang` in force, each with the depth of its element.
+    languages: Vec<(usize, String)>,
     /// The tag of the last start.
     tag: BytesStart<'a>,
     space: Space,
@@ -77,6 +81,7 @@ impl<'a> Reader<'a> {
             tokens,
             limits,
             bindings: Vec::new(),
+            languages: Vec::new(),
             tag: BytesStart::new(""),
             space: Space::Missing,
             depth: 0,
@@ -178,6 +183,23 @@ impl<'a> Reader<'a> {
         self.space
     }
 
+    /// The name of the namespace of the last start.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        if self.space != Space::Other {
+            return self.space.uri();
+        }
+        let prefix = self.tag.name().0.split_once(':').map_or("", |(prefix, _)| prefix);
+        let binding = self.bindings.iter().rev().find(|binding| binding.prefix == prefix);
+        binding.and_then(|binding| binding.other.as_deref()).unwrap_or("")
+    }
+
+    /// The language of the text of the element that is open (XML 1.0, 2.12), as it was written.
+    #[must_use]
+    pub fn language(&self) -> Option<&str> {
+        self.languages.last().map(|(_, language)| language.as_str())
+    }
+
     /// The value of an attribute without prefix of the last start.
     ///
     /// # Errors
@@ -258,16 +280,21 @@ impl<'a> Reader<'a> {
             bounded(Limited::Attributes, at + 1, self.limits.attributes)?;
             let attribute = attribute.map_err(|_| XmlFault::Malformed)?;
             let key = attribute.key.0;
+            if key == "xml:lang" {
+                self.languages.push((self.depth, unescaped(&attribute.value)?));
+            }
             let Some(prefix) = key.strip_prefix("xmlns:").or((key == "xmlns").then_some("")) else {
                 continue;
             };
-            let space = Space::of(&unescaped(&attribute.value)?);
+            let uri = unescaped(&attribute.value)?;
+            let space = Space::of(&uri);
             if space == Space::Missing && !prefix.is_empty() {
                 return Err(XmlFault::Malformed);
             }
             self.bindings.push(Binding {
                 prefix: prefix.to_owned(),
                 space,
+                other: (space == Space::Other).then(|| uri.into()),
                 depth: self.depth,
             });
         }
@@ -277,6 +304,9 @@ impl<'a> Reader<'a> {
     fn end(&mut self) -> Token<'a> {
         while self.bindings.last().is_some_and(|binding| binding.depth == self.depth) {
             self.bindings.pop();
+        }
+        if self.languages.last().is_some_and(|(depth, _)| *depth == self.depth) {
+            self.languages.pop();
         }
         self.depth -= 1;
         Token::End

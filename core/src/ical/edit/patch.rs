@@ -210,7 +210,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The overrides after the one with this component index, by their recurrence identities.
+    /// The overrides beside and after the one with this component index, by their recurrence identities.
     fn later(&self, document: &Document, component: usize) -> Vec<usize> {
         let made = Entity::from_document(document.clone());
         let by = Measure(&made.zones);
@@ -219,7 +219,7 @@ impl Plan<'_> {
         let later = made
             .overrides
             .iter()
-            .filter(|part| moment(part) > from && part.component != component);
+            .filter(|part| moment(part) >= from && part.component != component);
         later.map(|part| part.component).collect()
     }
 
@@ -238,15 +238,9 @@ impl Plan<'_> {
             .partition(|(scalar, _)| scalar.is_time());
         for other in others {
             document = scalar::apply(&document, *other, self.kind, &fields)?;
-            if shift.start != 0 || shift.end != 0 {
+            if shift.start != 0 || shift.longer != 0 {
                 let mut changes = Changes::of(&document);
-                let moved = temporal::shift(
-                    &mut changes,
-                    document.component(*other),
-                    self.kind,
-                    shift.start,
-                    shift.end,
-                );
+                let moved = temporal::shift(&mut changes, document.component(*other), self.kind, &shift);
                 moved.map_err(|fault| unwritable("/patch", fault))?;
                 document = super::read(changes.octets())?;
             }
@@ -291,27 +285,26 @@ impl Plan<'_> {
     }
 }
 
-/// By how many local seconds the times of a component moved.
+/// How the times of a component moved, in local seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Shift {
+    /// By how much it starts later.
     pub(super) start: i64,
-    pub(super) end: i64,
+    /// By how much it lasts longer.
+    pub(super) longer: i64,
     pub(super) old: Times,
     pub(super) new: Times,
 }
 
 impl Shift {
     fn between(old: Times, new: Times) -> Self {
-        let by = |old: &Option<Temporal>, new: &Option<Temporal>| match (old, new) {
-            (Some(old), Some(new)) => Some(civil_second(new.civil()) - civil_second(old.civil())),
-            _ => None,
+        let start = match (&old.start, &new.start) {
+            (Some(old), Some(new)) => civil_second(new.civil()) - civil_second(old.civil()),
+            (None, _) | (_, None) => 0,
         };
-        let start = by(&old.start, &new.start).unwrap_or(0);
-        let length = |times: &Times| times.duration.map(|duration| duration.flat_seconds());
-        let end = by(&old.end, &new.end).or_else(|| Some(start + length(&new)? - length(&old)?));
         Self {
             start,
-            end: end.unwrap_or(start),
+            longer: new.length() - old.length(),
             old,
             new,
         }

@@ -28,8 +28,16 @@ pub(super) fn recurrence(
     by: &Shift,
     checked: bool,
 ) -> Result<Document, Box<Error>> {
-    let (Some(old), Some(new)) = (&by.old.start, &by.new.start) else {
-        return Ok(document);
+    let (old, new) = match (&by.old.start, &by.new.start) {
+        (Some(old), Some(new)) => (old, new),
+        (Some(_), None) if checked => {
+            return Err(fault(
+                POINTER,
+                "recurrence_start_required",
+                "A series needs a start: set another one instead.",
+            ));
+        }
+        (_, None) | (None, _) => return Ok(document),
     };
     if old == new {
         return Ok(document);

@@ -342,6 +342,35 @@ fn overrides_without_their_master_stay_readable() {
 }
 
 #[test]
+fn an_override_of_an_occurrence_that_the_set_does_not_make_is_told() {
+    let master = |rest: &str| event(&format!("DTSTART;TZID=Europe/Berlin:20000103T090000\r\n{rest}"));
+    let own = |identity: &str| event(&format!("RECURRENCE-ID{identity}\r\nDTSTART:20260701T120000Z\r\n"));
+    let weekly = "RRULE:FREQ=WEEKLY\r\nRDATE:20260704T100000Z\r\nEXDATE:20260713T070000Z\r\n";
+    for (rest, identity, orphaned) in [
+        (weekly, ":20260706T070000Z", false),
+        (weekly, ";TZID=Europe/Berlin:20260706T090000", false),
+        (weekly, ";VALUE=DATE:20260706", false),
+        (weekly, ":20260704T100000Z", false),
+        (weekly, ":20260713T070000Z", false),
+        (weekly, ":20260707T070000Z", true),
+        (weekly, ":20260706T080000Z", true),
+        (weekly, ":19991227T080000Z", true),
+        ("", ":20000103T080000Z", false),
+        ("", ":20000104T080000Z", true),
+        // More than the remarks may cost: no claim is made.
+        (
+            "RRULE:FREQ=SECONDLY;BYSECOND=0;BYMINUTE=0;COUNT=4000000\r\n",
+            ":20260706T080001Z",
+            false,
+        ),
+    ] {
+        let codes = codes(&calendar(&(master(rest) + &own(identity))));
+        let told = codes.contains(&"recurrence_override_orphaned");
+        assert_eq!(told, orphaned, "{rest}{identity}: {codes:?}");
+    }
+}
+
+#[test]
 fn an_override_for_the_future_shows_each_occurrence_at_its_own_time() {
     // RFC 5545, 3.2.13: the shift of one hour and the new length hold for the later ones too.
     let master = event("DTSTART:20260504T080000Z\r\nDURATION:PT60M\r\nSUMMARY:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\n");

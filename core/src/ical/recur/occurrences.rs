@@ -8,7 +8,7 @@ use super::{Frequency, Rule, Steps, StepsExhausted};
 
 /// The most times that are laid out ahead within a period.
 const CHUNK: usize = 512;
-/// The most days of a daily rule that are looked at together. It begins with one, since a seek often wants no more.
+/// Periods are looked at together until they have so many days. It begins with one, since a seek often wants no more.
 const DAYS_AHEAD: usize = 16;
 
 /// The local times of a rule in ascending order, without repeats, up to year 9999. No zone is applied.
@@ -26,9 +26,9 @@ pub struct Occurrences<'r> {
     period: i64,
     /// The hour since 1970 to look at next, for faster rules.
     hour: i64,
-    /// The days of the current period, and what was laid out of them.
+    /// The days of the current periods, and what was laid out of them.
     days: Vec<i64>,
-    /// How many days of a daily rule are looked at together next.
+    /// For how many days periods are looked at together next.
     ahead: usize,
     day_at: usize,
     time_at: usize,
@@ -178,7 +178,9 @@ impl<'r> Occurrences<'r> {
     }
 
     fn fill_from_days(&mut self, steps: &mut Steps) -> Result<bool, StepsExhausted> {
-        self.make_times(steps)?;
+        if self.times.is_empty() {
+            self.make_times(steps)?;
+        }
         loop {
             if self.day_at < self.days.len() {
                 self.lay_out(steps)?;
@@ -190,21 +192,12 @@ impl<'r> Occurrences<'r> {
             }
             let period = self.period;
             self.period += 1;
-            if self.rule.frequency == Frequency::Daily && self.rule.positions.is_empty() {
-                self.add_days();
-            }
             self.day_at = self.days.len();
             if self.rule.positions.is_empty() {
-                let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
-                self.day_at = self.days.partition_point(|other| *other < day);
-                let partial = self.days.get(self.day_at) == Some(&day);
-                self.time_at = if partial {
-                    self.times.partition_point(|other| *other < time)
-                } else {
-                    0
-                };
-                if self.time_at == self.times.len() {
-                    (self.day_at, self.time_at) = (self.day_at + 1, 0);
+                self.add_days();
+                (self.day_at, self.time_at) = (0, 0);
+                if self.days.first().is_some_and(|day| day * DAY <= self.last) {
+                    self.pass_over();
                 }
             } else {
                 steps.charge(self.rule.positions.len() as u64)?;
@@ -226,16 +219,36 @@ impl<'r> Occurrences<'r> {
         }
     }
 
-    /// In a daily rule, takes some of the next days along, up to one that the filters take away.
+    /// Passes over the days and times of the current periods that are not after the last occurrence.
+    fn pass_over(&mut self) {
+        let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
+        self.day_at = self.days.partition_point(|other| *other < day);
+        if self.days.get(self.day_at) == Some(&day) {
+            self.time_at = self.times.partition_point(|other| *other < time);
+        }
+        if self.time_at == self.times.len() {
+            (self.day_at, self.time_at) = (self.day_at + 1, 0);
+        }
+    }
+
+    /// Takes the days of some of the next periods along, up to one without any.
     fn add_days(&mut self) {
         let ahead = self.ahead;
         self.ahead = DAYS_AHEAD.min(ahead * 2);
+        let mut more = Vec::new();
         while (1..ahead).contains(&self.days.len()) {
-            let day = self.anchor.day + self.period * self.rule.interval;
-            if day > LAST_DAY || !self.rule.admits(day) {
-                return;
+            if self.rule.frequency == Frequency::Daily {
+                let day = self.anchor.day + self.period * self.rule.interval;
+                if day > LAST_DAY || !self.rule.admits(day) {
+                    return;
+                }
+                self.days.push(day);
+            } else {
+                if !self.rule.days(&self.anchor, self.period, &mut more) || more.is_empty() {
+                    return;
+                }
+                self.days.append(&mut more);
             }
-            self.days.push(day);
             self.period += 1;
         }
     }
@@ -278,7 +291,7 @@ impl<'r> Occurrences<'r> {
         bits(self.rule.seconds, self.anchor.second.rem_euclid(60))
     }
 
-    /// Lays out a part of the current period.
+    /// Lays out a part of the current periods.
     fn lay_out(&mut self, steps: &mut Steps) -> Result<(), StepsExhausted> {
         let left = (self.days.len() - self.day_at) * self.times.len() - self.time_at;
         steps.charge(left.min(CHUNK) as u64)?;

@@ -143,8 +143,9 @@ impl Rule {
                     0 => 1 << weekday(anchor.day),
                     weekdays => weekdays,
                 };
-                let start = self.week_start;
-                let of_week = (0..7).filter(|at| weekdays >> ((start + at) % 7) & 1 == 1);
+                // Bit 0 for the first day of the week.
+                let weekdays = u16::from(weekdays) << 7 | u16::from(weekdays);
+                let of_week = (0..7).filter(|at| weekdays >> (self.week_start + at) & 1 == 1);
                 days.extend(of_week.map(|at| first + at).filter(|day| self.month_fits(*day)));
                 return true;
             }
@@ -167,8 +168,10 @@ impl Rule {
             }
             Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => return false,
         }
-        days.sort_unstable();
-        days.dedup();
+        if days.len() > 1 {
+            days.sort_unstable();
+            days.dedup();
+        }
         true
     }
 
@@ -277,12 +280,13 @@ impl Rule {
                 of_week = if of_week == 6 { 0 } else { of_week + 1 };
             }
         }
+        // [`weekday`] of a difference is the one of the difference of weekdays, less 3.
         for (number, of_week) in &self.numbered {
             let last = first + length - 1;
             let day = if *number > 0 {
-                first + (of_week - weekday(first)).rem_euclid(7) + 7 * (number - 1)
+                first + weekday(of_week - first + 1) + 7 * (number - 1)
             } else {
-                last - (weekday(last) - of_week).rem_euclid(7) + 7 * (number + 1)
+                last - weekday(last - of_week) + 7 * (number + 1)
             };
             if (first..=last).contains(&day) {
                 days.push(day);

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::ical::entity::Entity;
-use crate::ical::expand::Series;
+use crate::ical::expand::{Frame, Lookup, Series, Unevaluable};
 use crate::ical::recur::{Steps, StepsExhausted};
+use crate::ical::zone::Zone;
 use crate::outcome::Diagnostic;
 
 /// The work that the remarks on one resource may cost. What it does not suffice for is not claimed.
@@ -29,6 +30,31 @@ impl Entity {
                 "No rule makes the start; it is an occurrence all the same, and COUNT does not count it.",
             ));
         }
+        if self.names_strangers(&series, steps) == Ok(true) {
+            remarks.insert(Diagnostic::warning(
+                "recurrence_override_orphaned",
+                "An override names an occurrence that the recurrence set does not make; it is shown all the same.",
+            ));
+        }
+    }
+
+    /// Whether the set does not make what an override names. Without a master there is no set to ask.
+    fn names_strangers(&self, series: &Series, steps: &mut Steps) -> Result<bool, Unevaluable> {
+        if series.start.is_none() || series.overrides.is_empty() {
+            return Ok(false);
+        }
+        let frame = Frame {
+            zones: &self.zones,
+            // Whether a day or a floating time is in the set does not depend on a zone.
+            evaluation: &Zone::utc(),
+        };
+        let mut lookup = Lookup::new(series, &frame, steps)?;
+        for each in &series.overrides {
+            if !lookup.makes_any(&each.identity)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

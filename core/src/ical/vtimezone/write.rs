@@ -42,8 +42,10 @@ pub enum Horizon {
 /// Years before 1800 and after 2100 count as these. `None` if the name is unknown.
 #[must_use]
 pub fn vtimezone(name: &str, from_year: i16, horizon: Horizon) -> Option<NewComponent> {
-    let zone = Zone::iana(name)?;
-    let zone = zone.time_zone()?;
+    definition(name, Zone::iana(name)?.time_zone()?, from_year, horizon)
+}
+
+fn definition(name: &str, zone: &TimeZone, from_year: i16, horizon: Horizon) -> Option<NewComponent> {
     let first = in_force(zone, from_year.clamp(FIRST_YEAR, LAST_YEAR));
     let onsets = onsets(zone, first.second, year_start(LAST_YEAR + 1));
     let cycle = kinds(self::onsets(zone, year_start(CYCLE.0), year_start(CYCLE.1)));
@@ -123,21 +125,31 @@ fn in_force(zone: &TimeZone, year: i16) -> Onset {
 /// The onsets after one instant and before another at which the offset or the name changes.
 fn onsets(zone: &TimeZone, after: i64, end: i64) -> impl Iterator<Item = Onset> {
     let info = zone.to_offset_info(instant(after));
-    let mut before = (info.offset().seconds(), info.abbreviation().to_owned());
+    let mut before = (
+        info.offset().seconds(),
+        info.dst().is_dst(),
+        info.abbreviation().to_owned(),
+    );
     let transitions = zone.following(instant(after));
     transitions
         .take_while(move |transition| transition.timestamp().as_second() < end)
         .filter_map(move |transition| {
-            let after = (transition.offset().seconds(), transition.abbreviation().to_owned());
-            let (from, from_name) = std::mem::replace(&mut before, after);
-            let onset = Onset {
+            let (to, season) = (transition.offset().seconds(), transition.dst().is_dst());
+            let name = transition.abbreviation().to_owned();
+            let (from, season_before, name_before) = std::mem::replace(&mut before, (to, season, name.clone()));
+            // Where winter is the special season, as the law of Ireland has it, DAYLIGHT is summer all the same.
+            let daylight = if season != season_before && to != from {
+                to > from
+            } else {
+                season
+            };
+            (to != from || name != name_before).then(|| Onset {
                 second: transition.timestamp().as_second(),
                 from,
-                to: before.0,
-                name: before.1.clone(),
-                daylight: transition.dst().is_dst(),
-            };
-            (onset.to != from || onset.name != from_name).then_some(onset)
+                to,
+                name,
+                daylight,
+            })
         })
 }
 

@@ -1,5 +1,8 @@
 use super::*;
+use crate::ical::edit::Edited;
+use crate::ical::edit::patch::{Patch, Target, patch};
 use crate::ical::edit::sample::{date, event, floating, series, utc, zoned};
+use crate::ical::edit::scalar::ScalarPatch;
 
 /// The octets that were put into a document, and where.
 fn inserted(before: &Entity, after: &Materialized) -> String {
@@ -187,6 +190,36 @@ fn an_override_of_later_ones_is_found_or_made() {
     assert_eq!(
         own_again.document.component(own_again.component).slice(),
         own.as_bytes()
+    );
+}
+
+#[test]
+fn what_is_told_of_later_ones_goes_for_the_override_beside_it_too() {
+    let master = event("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY\r\n");
+    let own = |day: u8, more: &str| {
+        event(&format!(
+            "RECURRENCE-ID:202605{day:02}T080000Z\r\nDTSTART:202605{day:02}T120000Z\r\n{more}"
+        ))
+    };
+    let entity = series(&(master.clone() + &own(5, "") + &own(6, "") + &own(7, "")));
+    let target = Target::ThisAndFuture(utc("2026-05-06T08:00"));
+    let say = Patch {
+        scalars: vec![ScalarPatch::Summary(Some("B".to_owned()))],
+        ..Patch::default()
+    };
+    let now = jiff::Timestamp::from_second(1_767_225_600).expect("in range");
+    let Ok(Edited::Changed(octets)) = patch(&entity, &target, &say, now) else {
+        panic!("an occurrence");
+    };
+    let stamped = "SUMMARY:B\r\nLAST-MODIFIED:20260101T000000Z\r\n";
+    let later = event(&format!(
+        "RECURRENCE-ID;RANGE=THISANDFUTURE:20260506T080000Z\r\nDTSTART:20260506T080000Z\r\n{stamped}"
+    ));
+    let want = master + &own(5, "") + &own(6, stamped) + &own(7, stamped) + &later;
+    let want = series(&want);
+    assert_eq!(
+        String::from_utf8_lossy(&octets),
+        String::from_utf8_lossy(want.document().bytes())
     );
 }
 

@@ -8,9 +8,13 @@ use crate::ical::zone::Zone;
 
 type Step = fn(&Entity, &Temporal) -> Result<Option<Document>, Box<Error>>;
 
-/// What stands between the octets that `before` and `after` share at both ends.
+/// What stands between the lines that `before` and `after` share at the start, and the octets that they share at the end.
 fn difference(before: &[u8], after: &[u8]) -> (String, String) {
     let start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let start = before[..start]
+        .iter()
+        .rposition(|octet| *octet == b'\n')
+        .map_or(0, |at| at + 1);
     let (before, after) = (&before[start..], &after[start..]);
     let end = before
         .iter()
@@ -140,6 +144,11 @@ fn a_restored_exclusion_takes_out_exactly_its_value() {
             with("exdate;X-A=\"b,c\":20260504T080000Z,202605\r\n 05T080000Z,,20260506T080000Z\r\n"),
             at.clone(),
             Ok(Some(with("exdate;X-A=\"b,c\":20260504T080000Z,,20260506T080000Z\r\n"))),
+        ),
+        (
+            with("EXDATE:,20260504T080000Z,,20260505T080000Z\r\nEXDATE:20260506T080000Z\r\n"),
+            at.clone(),
+            Ok(Some(with("EXDATE:,20260504T080000Z,\r\nEXDATE:20260506T080000Z\r\n"))),
         ),
         // The same moment twice, in two forms.
         (
@@ -590,6 +599,207 @@ proptest! {
                 before.retain(|each| after.contains(each));
                 prop_assert_eq!(before.len() + 1, after.len());
                 prop_assert!(membership(&more, &identity).expect("evaluable").is_occurrence());
+            }
+        }
+    }
+}
+
+/// The set of a case file, its instances in a year of windows, and its only Event.
+fn case(name: &str, uid: Option<&str>) -> Entity {
+    let path = format!("{}/../tests/cases/{name}/series.ics", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the case");
+    // One of the cases holds two Events, as an import would split them.
+    let text = match uid {
+        None => text,
+        Some(uid) => {
+            let (head, events) = text.split_at(text.find("BEGIN:VEVENT").expect("an Event"));
+            let mut own = events
+                .split_inclusive("END:VEVENT\n")
+                .chain(events.split_inclusive("END:VEVENT\r\n"));
+            let own = own.find(|event| event.matches("BEGIN:VEVENT").count() == 1 && event.contains(uid));
+            format!("{head}{}END:VCALENDAR\r\n", own.expect("the Event"))
+        }
+    };
+    let entity = Entity::read(text.into());
+    assert_eq!(entity.opaque(), None);
+    entity
+}
+
+fn lines_that_differ(before: &Entity, after: &Document) -> (Vec<String>, Vec<String>) {
+    let (gone, new) = difference(before.document().bytes(), after.bytes());
+    let lines = |text: String| text.lines().map(str::to_owned).collect();
+    (lines(gone), lines(new))
+}
+
+#[test]
+fn case_029_a_day_that_excludes_one_occurrence_is_restored_by_it() {
+    let entity = case("029-exdate-as-date-on-timed-series", None);
+    let at = zoned("2026-03-21T14:30", "Europe/Prague");
+    assert!(excluded(&entity, &at).expect("of the series").is_none());
+    let restored = included(&entity, &at).expect("of the series").expect("a change");
+    assert_eq!(
+        year(&Entity::from_document(restored.clone())).len(),
+        year(&entity).len() + 1
+    );
+    let kept = String::from_utf8_lossy(restored.bytes()).into_owned();
+    assert!(kept.contains("EXDATE;VALUE=DATE:20260404") && !kept.contains("20260321"));
+}
+
+#[test]
+fn case_033_a_date_that_the_rule_counts_out_is_added() {
+    let entity = case("033-count-before-exdate-and-rdate", None);
+    for (day, want) in [
+        ("2026-05-06", Ok(0)),
+        ("2026-05-05", Err(Code::InvalidInput)),
+        ("2026-05-08", Ok(1)),
+    ] {
+        let done = added(&entity, &date(day)).map_err(|refused| refused.code);
+        let more =
+            done.map(|done| done.map_or(0, |done| year(&Entity::from_document(done)).len() - year(&entity).len()));
+        assert_eq!(more, want, "{day}");
+    }
+}
+
+#[test]
+fn case_035_an_override_in_utc_is_the_one_that_is_cancelled() {
+    let entity = case("035-recurrence-id-in-utc", None);
+    for at in [utc("2026-03-26T17:30"), zoned("2026-03-26T18:30", "Europe/Stockholm")] {
+        let done = cancelled(&entity, &at).expect("an occurrence").expect("a change");
+        let (gone, new) = lines_that_differ(&entity, &done);
+        assert_eq!((gone, new), (vec![], vec!["STATUS:CANCELLED".to_owned()]));
+        assert_eq!(year(&Entity::from_document(done)).len(), 2);
+    }
+    // What is written is in the form of DTSTART.
+    let done = excluded(&entity, &utc("2026-03-26T17:30"))
+        .expect("an occurrence")
+        .expect("a change");
+    let (_, new) = lines_that_differ(&entity, &done);
+    assert_eq!(new, ["EXDATE;TZID=Europe/Stockholm:20260326T183000"]);
+}
+
+#[test]
+fn case_036_a_moved_occurrence_keeps_its_identity() {
+    let entity = case("036-override-moved-across-the-window", None);
+    let moved = zoned("2026-10-01T15:00", "Europe/Berlin");
+    assert_eq!(
+        excluded(&entity, &moved).expect_err("where it takes place").code,
+        Code::NotFound
+    );
+    let done = excluded(&entity, &zoned("2026-09-15T15:00", "Europe/Berlin"))
+        .expect("its identity")
+        .expect("a change");
+    assert_eq!(year(&Entity::from_document(done)).len(), 5);
+}
+
+#[test]
+fn case_037_periods_are_not_edited_one_by_one() {
+    let entity = case("037-rdate-with-periods", None);
+    for step in [excluded as Step, included, added, cancelled, revived] {
+        let refused = step(&entity, &utc("2026-06-16T17:00")).expect_err("a series with periods");
+        assert_eq!(refused.code, Code::UnsupportedCapability);
+    }
+}
+
+#[test]
+fn case_048_one_day_of_a_series_goes() {
+    let entity = case("048-delete-matching-one-day-takes-the-series", None);
+    let at = zoned("2026-06-10T12:30", "Europe/Lisbon");
+    let done = excluded(&entity, &at).expect("an occurrence").expect("a change");
+    assert_eq!(
+        lines_that_differ(&entity, &done),
+        (vec![], vec!["EXDATE;TZID=Europe/Lisbon:20260610T123000".to_owned()])
+    );
+    let days: Vec<_> = year(&Entity::from_document(done))
+        .iter()
+        .map(|each| each.start.civil().date().to_string())
+        .collect();
+    assert_eq!(days, ["2026-06-03", "2026-06-17", "2026-06-24", "2026-07-01"]);
+}
+
+#[test]
+fn case_054_a_series_with_nothing_left_gets_an_occurrence_back() {
+    let entity = case("054-series-with-nothing-left", Some("empty@example.com"));
+    assert_eq!(year(&entity), []);
+    let done = included(&entity, &utc("2026-05-05T08:00"))
+        .expect("excluded")
+        .expect("a change");
+    assert_eq!(year(&Entity::from_document(done)).len(), 1);
+    assert_eq!(
+        excluded(&entity, &utc("2026-05-07T08:00"))
+            .expect_err("counted out")
+            .code,
+        Code::NotFound
+    );
+}
+
+#[test]
+fn an_override_beside_one_of_later_occurrences_leaves_it_alone() {
+    let now = "2026-05-01T12:00:00Z".parse().expect("a moment");
+    let master = event("DTSTART:20260504T080000Z\r\nRRULE:FREQ=DAILY\r\nSEQUENCE:1\r\n");
+    let later =
+        event("RECURRENCE-ID;RANGE=THISANDFUTURE:20260506T080000Z\r\nDTSTART:20260506T090000Z\r\nSEQUENCE:2\r\n");
+    let entity = series(&(master.clone() + &later));
+    let at = utc("2026-05-06T08:00");
+    let Ok(Edited::Changed(off)) = cancel(&entity, &at, now) else {
+        panic!("an occurrence");
+    };
+    let own = event("RECURRENCE-ID:20260506T080000Z\r\nDTSTART:20260506T090000Z\r\nSEQUENCE:3\r\nSTATUS:CANCELLED\r\nLAST-MODIFIED:20260501T120000Z\r\n")
+        .replace("20260101T000000Z", "20260501T120000Z");
+    assert_eq!(off, series(&(master + &later + &own)).document().bytes());
+    let off = Entity::read(off);
+    assert_eq!(year(&off).len(), year(&entity).len() - 1);
+    let Ok(Edited::Changed(back)) = restore_cancellation(&off, &at, now) else {
+        panic!("cancelled");
+    };
+    let timing = |entity: &Entity| -> Vec<_> { year(entity).iter().map(|each| (each.from, each.to)).collect() };
+    assert_eq!(timing(&Entity::read(back)), timing(&entity));
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_series_is_edited_or_refused(
+        inside in any_series(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 0..9_usize, "[A-Z0-9;:=,\\n\"TZ ]{0,6}"), 0..5),
+        moved in prop::collection::vec(any::<prop::sample::Index>(), 0..3),
+        hour in 0..400_i64,
+    ) {
+        let mut octets = series(&inside).document().bytes().to_vec();
+        for (place, length, new) in damage {
+            let at = place.index(octets.len());
+            let end = (at + length).min(octets.len());
+            octets.splice(at..end, new.into_bytes());
+        }
+        let mut lines: Vec<Vec<u8>> = octets.split_inclusive(|octet| *octet == b'\n').map(<[u8]>::to_vec).collect();
+        for place in moved {
+            let line = lines[place.index(lines.len())].clone();
+            lines.insert(place.index(lines.len()), line);
+        }
+        let entity = Entity::read(lines.concat().into());
+        let now = Timestamp::UNIX_EPOCH;
+        let start = utc("2026-03-20T01:30");
+        let civil = crate::ical::recur::date_time(crate::ical::recur::civil_second(start.civil()) + hour * 1_800);
+        let some = entity.overrides.iter().filter_map(|part| part.identity.clone());
+        let identities = [
+            Temporal::Utc(civil),
+            Temporal::Floating(civil),
+            Temporal::Date(civil.date()),
+            Temporal::Zoned(civil, "Europe/Berlin".into()),
+        ];
+        for identity in identities.into_iter().chain(some) {
+            let all = [
+                add(&entity, &identity, now),
+                exclude(&entity, &identity, now),
+                restore_exclusion(&entity, &identity, now),
+                cancel(&entity, &identity, now),
+                restore_cancellation(&entity, &identity, now),
+                super::super::complete::complete(&entity, Some(&identity), now),
+            ];
+            for octets in all.into_iter().flatten() {
+                if let Edited::Changed(octets) = octets {
+                    let after = Entity::read(octets);
+                    prop_assert_eq!(after.opaque(), None);
+                    prop_assert_eq!(after.uid(), entity.uid());
+                }
             }
         }
     }

@@ -18,11 +18,15 @@ fn read(text: &str) -> Offsets {
     Offsets::read(definition).unwrap_or_else(|| panic!("unusable: {text}"))
 }
 
-/// Compares all onsets of some years, the offsets around each, and the offset every `step` seconds.
 fn assert_exact(name: &str, text: &str, years: (i16, i16), step: i64) {
+    let zone = Zone::iana(name).expect("a known zone");
+    assert_agrees(zone.time_zone().expect("an IANA zone"), text, years, step);
+}
+
+/// Compares all onsets of some years, the offsets around each, and the offset every `step` seconds.
+fn assert_agrees(zone: &TimeZone, text: &str, years: (i16, i16), step: i64) {
     let (start, end) = (year_start(years.0), year_start(years.1));
-    let (written, zone) = (read(text), Zone::iana(name).expect("a known zone"));
-    let zone = zone.time_zone().expect("an IANA zone");
+    let written = read(text);
     let offset = |second| zone.to_offset(instant(second)).seconds();
     let transitions = zone
         .following(instant(start))
@@ -34,10 +38,10 @@ fn assert_exact(name: &str, text: &str, years: (i16, i16), step: i64) {
     let mut found = written.between(start, end);
     found.retain(|onset| written.at(onset.second - 1) != onset.to);
     let found: Vec<_> = found.iter().map(|onset| onset.second).collect();
-    assert_eq!(found, changes, "{name} {text}");
+    assert_eq!(found, changes, "{text}");
     let around = changes.iter().flat_map(|second| second - 1..=second + 1);
     for second in around.chain((start..end).step_by(step as usize)) {
-        assert_eq!(written.at(second), offset(second), "{name} at {second}: {text}");
+        assert_eq!(written.at(second), offset(second), "at {second}: {text}");
     }
 }
 
@@ -98,6 +102,34 @@ fn rules_of_other_days_are_written_by_the_days_they_fall_on() {
         let text = text(name, 2025, Horizon::Open).replace("\n ", "");
         assert!(text.contains(&format!("RRULE:FREQ=YEARLY;{rule}\n")), "{text}");
     }
+}
+
+/// Rules that no zone of the database has, by POSIX: the last Sunday of February; winter as the special season; fixed
+/// days, which are listed.
+#[test]
+fn rules_of_newer_databases_are_exact() {
+    for (rule, expected) in [
+        ("AAA0BBB,M2.5.0/3,M9.2.6", "BYMONTH=2;BYDAY=-1SU"),
+        ("IST-1GMT0,M10.5.0,M3.5.0/1", "BYMONTH=10;BYDAY=-1SU"),
+        (
+            "AAA4BBB,M4.5.3/167,M10.1.0",
+            "BYYEARDAY=-246,-245,-244,-243,-242,-241,-240;BYDAY=TU",
+        ),
+        ("AAA0BBB,J79,J264/24", "RDATE:20990922T000000\nRDATE:21000922T000000"),
+    ] {
+        let zone = TimeZone::posix(rule).expect("a rule");
+        let mut out = Vec::new();
+        let definition = definition("X", &zone, 2025, Horizon::Open).expect("a definition");
+        definition.write(LineEnd::Lf, &mut out);
+        let text = String::from_utf8(out).expect("UTF-8").replace("\n ", "");
+        assert!(text.contains(expected), "{rule}: {text}");
+        assert_agrees(&zone, &text, (2025, 2101), 20 * DAY);
+    }
+    let dublin = TimeZone::posix("IST-1GMT0,M10.5.0,M3.5.0/1").expect("a rule");
+    let named: Vec<_> = onsets(&dublin, year_start(2026), year_start(2027))
+        .map(|onset| (onset.name, onset.daylight))
+        .collect();
+    assert_eq!(named, [("IST".to_owned(), true), ("GMT".to_owned(), false)]);
 }
 
 #[test]
