@@ -48,7 +48,10 @@ CLIENTS = {
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 # server: (script, where the calendars of alice are)
 SERVERS = {"radicale": ("radicale.sh", "/alice/"), "xandikos": ("xandikos.sh", "/alice/calendars/")}
-TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect", "calendars_list"]
+TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect",
+         "calendars_list"]
+# what each server advertises about scheduling
+SCHEDULING = {"radicale": "not_advertised", "xandikos": "advertised"}
 RESOURCES, PROPFINDS = 100, 3
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
@@ -131,6 +134,18 @@ def listing(base, home):
     body = '<propfind xmlns="DAV:"><prop><resourcetype/></prop></propfind>'
     _, data = request(base, "PROPFIND", home, body, {"Depth": "1", "Content-Type": "application/xml"})
     return {r.findtext(DAV + "href") for r in ET.fromstring(data).iter(DAV + "response") if r.find(f".//{CAL}calendar") is not None}
+
+
+def busy_of(gen, first, last):
+    """when events that are not transparent take place in a window, joined where they touch; days are those of UTC"""
+    out, opaque = [], [o for o in gen.occ if "TRANSP:TRANSPARENT" not in gen.items[o[0]][1]]
+    for a, b in sorted((f"{a:%Y-%m-%dT%H:%M:%SZ}", f"{b:%Y-%m-%dT%H:%M:%SZ}") for _, _, a, b in opaque if a < b):
+        a, b = max(a, first), min(b, last)
+        if a < b and out and a <= out[-1][1]:
+            out[-1][1] = max(b, out[-1][1])
+        elif a < b:
+            out.append([a, b])
+    return out
 
 
 # ---- the stdio server through a client -------------------------------------
@@ -219,11 +234,14 @@ def matrix(check, a, client, proxy, home, truth, calendars):
         {"tool": "calendar_resources_get", "args": {"href": href}},
         {"tool": "calendar_resources_get", "args": {"href": href.replace(".ics", "-not-there.ics")}},
         {"tool": "calendar_occurrences_query", "args": {"scope": {"mode": "all"}, "colour": "red"}},
+        {"tool": "calendars_inspect", "args": {"calendarHref": f"{proxy.base}{home}work/"}},
+        {"tool": "calendars_free_busy", "args": {"calendarHref": f"{proxy.base}{home}work/", "from": truth["w7"][0], "to": truth["w7"][1]}},
+        {"tool": "calendar_resources_changes", "args": {"calendarHref": f"{proxy.base}{home}work/", "pageSize": 40}, "all": True},
     ]
     record = converse(a, client, {"CALDAV_URL": proxy.base + "/"}, steps)
     if not judge(check, record, steps):
         return
-    tools, _, week, counts, found, year, full, one, none, wrong = record["steps"]
+    tools, _, week, counts, found, year, full, one, none, wrong, inspected, busy, changes = record["steps"]
     check(f"revision {CLIENTS[client][2]}", record.get("revision") == CLIENTS[client][2], record.get("revision"))
     check("the server names itself and gives instructions", record.get("server") == "kalends" and record.get("instructions"),
           f"{record.get('server')}, {record.get('instructions')}")
@@ -242,6 +260,17 @@ def matrix(check, a, client, proxy, home, truth, calendars):
           and f"#{truth['get_token']:05d}" in projection.get("fields", {}).get("summary", ""), said(one))
     check("a resource that is not there is not_found", failed(none, {"not_found"}), said(none))
     check("an unknown argument is invalid_input", failed(wrong, {"invalid_input"}), said(wrong))
+    c = inspected["content"] or {}
+    reports = {r["localName"] for r in c.get("reports", [])}
+    check("inspects a calendar", c.get("displayName") == "Work & more" and {"calendar-query", "sync-collection"} <= reports and
+          c["scheduling"] == {"state": SCHEDULING[a.server], "statusCode": 200}, f"{said(inspected)} {c}")
+    got = [[p["from"], p["to"]] for p in (busy["content"] or {}).get("periods", [])]
+    check(f"free/busy: {len(truth['busy7'])} periods", got == truth["busy7"], f"{said(busy)} {got} {truth['busy7']}")
+    c, later = changes["content"] or {}, (changes.get("later") or {}).get("content") or {}
+    got = {x["href"] for x in c.get("changes", []) if x["kind"] == "changed" and x["etag"]}
+    want = {f"{proxy.base}{home}work/{uid}.ics" for uid in truth["uids"]}
+    check(f"lists {len(want)} resources in pages", got == want and not c["hasMore"] and c["mode"] == "initial", said(changes))
+    check("tells no change afterwards", later.get("changes") == [] and later.get("mode") == "incremental", str(later)[:300])
 
 
 def faults(check, a, proxy, truth):
@@ -325,6 +354,7 @@ def main():
     check, began = Checks(), time.monotonic()
     gen = make_calendar.Gen(RESOURCES, 42).run()
     truth, todos = json.loads(json.dumps(gen.truth())), {t for t, _ in gen.todos}
+    truth["busy7"] = busy_of(gen, *truth["w7"])
     for name in a.servers.split(","):
         a.server = name
         script, home = SERVERS[name]
