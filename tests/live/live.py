@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kalends against real CalDAV servers: the stdio server through official MCP clients, and the example programs.
 
-  live.py --kalends PATH --root target/live [--agenda NAME=PATH ...] [--servers radicale,xandikos] [--clients NAME,...]
+  live.py --kalends PATH --root target/live [--agenda NAME=PATH ...] [--servers NAME,...] [--clients NAME,...]
 
 Each server is started by its script in tests/servers and filled by PUT with a calendar of known content
 (tests/bench/make_calendar.py); a counting proxy stands before it. The clients are below ROOT (tests/run.sh installs them).
@@ -47,11 +47,13 @@ CLIENTS = {
 }
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 # server: (script, where the calendars of alice are)
-SERVERS = {"radicale": ("radicale.sh", "/alice/"), "xandikos": ("xandikos.sh", "/alice/calendars/")}
+SERVERS = {"radicale": ("radicale.sh", "/alice/"), "radicale 3.7.8": ("radicale-3.7.8.sh", "/alice/"),
+           "xandikos": ("xandikos.sh", "/alice/calendars/")}
+PROFILES = {"radicale 3.7.8": "radicale"}   # of servers whose reports need it
 TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect",
          "calendars_list"]
 # what each server advertises about scheduling
-SCHEDULING = {"radicale": "not_advertised", "xandikos": "advertised"}
+SCHEDULING = {"radicale": "not_advertised", "radicale 3.7.8": "not_advertised", "xandikos": "advertised"}
 RESOURCES, PROPFINDS = 100, 3
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
@@ -238,7 +240,8 @@ def matrix(check, a, client, proxy, home, truth, calendars):
         {"tool": "calendars_free_busy", "args": {"calendarHref": f"{proxy.base}{home}work/", "from": truth["w7"][0], "to": truth["w7"][1]}},
         {"tool": "calendar_resources_changes", "args": {"calendarHref": f"{proxy.base}{home}work/", "pageSize": 40}, "all": True},
     ]
-    record = converse(a, client, {"CALDAV_URL": proxy.base + "/"}, steps)
+    profile = PROFILES.get(a.server, "")
+    record = converse(a, client, {"CALDAV_URL": proxy.base + "/", "CALDAV_INTEROPERABILITY_PROFILE": profile}, steps)
     if not judge(check, record, steps):
         return
     tools, _, week, counts, found, year, full, one, none, wrong, inspected, busy, changes = record["steps"]
@@ -266,6 +269,9 @@ def matrix(check, a, client, proxy, home, truth, calendars):
           c["scheduling"] == {"state": SCHEDULING[a.server], "statusCode": 200}, f"{said(inspected)} {c}")
     got = [[p["from"], p["to"]] for p in (busy["content"] or {}).get("periods", [])]
     check(f"free/busy: {len(truth['busy7'])} periods", got == truth["busy7"], f"{said(busy)} {got} {truth['busy7']}")
+    if profile:
+        plain = converse(a, client, {"CALDAV_URL": proxy.base + "/"}, steps[-2:-1])["steps"]
+        check("free/busy without the profile is an error", plain and failed(plain[0], {"upstream_protocol_error"}), str(plain)[:300])
     c, later = changes["content"] or {}, (changes.get("later") or {}).get("content") or {}
     got = {x["href"] for x in c.get("changes", []) if x["kind"] == "changed" and x["etag"]}
     want = {f"{proxy.base}{home}work/{uid}.ics" for uid in truth["uids"]}
