@@ -26,11 +26,17 @@
 //! | [`exchange`] | one request under the account's rules: redirect, retry, budget, fault |
 //! | [`dav`] | one file per body: request writer and response reader; no I/O, no policy |
 //! | [`ical`] | iCalendar: document, values, zones, recurrence, projection |
+//! | `interop` | with the features `chrono-interop` and `icalendar-interop`: conversions from and to those crates |
+//! | [`query`] | text filter, snapshots, cursors |
 //! | [`query`] | text filter, snapshots, cursors, checkpoints |
 //! | [`ops`] | one operation per file |
 //!
 //! `ops` may use all of these; `exchange` uses `account` and `machine`; `dav`, `ical` and `query` use none of `account`,
 //! `exchange`, `machine` and `ops`; nothing uses `ops`.
+
+#[cfg(all(doctest, feature = "icalendar-interop"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 pub mod account;
 pub mod calendar;
@@ -40,6 +46,8 @@ pub mod exchange;
 pub mod flow;
 pub mod href;
 pub mod ical;
+#[cfg(feature = "chrono-interop")]
+pub mod interop;
 pub mod ledger;
 pub mod machine;
 pub mod operation;

@@ -9,7 +9,12 @@
 //! cargo test -p kalends-fuzz                                               (replay)
 //! ```
 
+mod edit;
+mod recurrence;
 pub mod script;
+mod vtimezone;
+
+pub use vtimezone::vtimezone;
 
 use std::ops::ControlFlow;
 
@@ -28,13 +33,18 @@ use kalends_core::ops::query_occurrences::QueryOccurrences;
 use kalends_core::ops::scope::Scope;
 use kalends_core::query::text_filter::TextFilter;
 
+pub use recurrence::recurrence;
+
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("ical_document", ical_document),
+    ("vtimezone", vtimezone),
+    ("edit", edit),
     ("multistatus", multistatus),
+    ("recurrence", recurrence),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
     ("mcp_line", mcp_line),
@@ -71,6 +81,14 @@ pub fn ical_document(data: &[u8]) {
             let _ = entity.occurrence_fields(&instance);
         }
     }
+}
+
+/// Edits a document by a script, and looks at what the edits left alone.
+///
+/// # Panics
+/// If octets change that no edit is about, a value is not read back, or a resource becomes another one.
+pub fn edit(data: &[u8]) {
+    edit::play(data);
 }
 
 /// Reads a multistatus, once to its end with a description of each member and once stopped at the first, and an

@@ -17,6 +17,7 @@ use kalends_core::href::{Href, HrefFault};
 use kalends_core::ical::zone::Zone;
 
 use crate::catalog::Naming;
+use crate::tzdata;
 
 /// Environment variables by name.
 pub type Environment = BTreeMap<String, String>;
@@ -381,6 +382,9 @@ impl Reader<'_> {
             if self.get(variable).is_some_and(|value| !allowed.contains(&value)) {
                 self.fail(variable, format!("must be one of {}", allowed.join(", ")));
             }
+        }
+        if let Err(failure) = tzdata::folder(self.get(tzdata::VARIABLE)) {
+            self.fail(tzdata::VARIABLE, failure);
         }
         if self
             .get("CALDAV_TOOLSETS")

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`run`] | the binary's command line |
 //! | `config` | the environment, or all that is wrong with it |
+//! | `tzdata` | a newer IANA database from a folder |
 //! | `server` | the protocol: the only module that names the SDK's types |
 //! | `transport`, `json` | lines in and out, judged strictly |
 //! | `catalog`, `schema` | what is advertised, and the check against it |
@@ -26,6 +27,7 @@ mod server;
 mod session;
 mod tool;
 mod transport;
+mod tzdata;
 
 pub use config::Environment;
 pub use run::run;

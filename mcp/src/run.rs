@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, ConfigError, Environment};
 use crate::session::Session;
-use crate::{demo, server};
+use crate::{demo, server, tzdata};
 
 const HELP: &str = "\
 kalends: calendars over CalDAV for AI clients
@@ -58,6 +58,10 @@ fn complain(text: &str) {
 
 fn serve(environment: &Environment) -> ExitCode {
     hush_panics();
+    // Before any zone is asked for; a value that is wrong fails the configuration.
+    if let Ok(Some(folder)) = tzdata::folder(environment.get(tzdata::VARIABLE).map(String::as_str)) {
+        complain(&tzdata::use_newer(&folder));
+    }
     let session = match Config::read(environment) {
         Ok(config) => Session::new(config).map_err(|(variable, failure)| ConfigError::of(variable, failure)),
         Err(error) => Err(error),

@@ -477,6 +477,102 @@ fn compact_is_full_with_members_left_out() {
     referee.full("calendar_resources_get", &gone);
 }
 
+/// One of everything that is structured data, as RFC 5545, 7986, 9073, 9074 and 9253 write it, on a To-do and an Event.
+#[test]
+fn structured_data_is_shown_whole_in_full_and_short_in_compact() {
+    let lines = "ORGANIZER;CN=Olga;SENT-BY=\"mailto:sec@example.com\":mailto:olga@example.com\r\n\
+        ATTENDEE;CN=\"Ann, A.\";ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;CUTYPE=INDIVIDUAL;RSVP=TRUE;X-NUM-GUESTS=0:mailto:ann@example.com\r\n\
+        ATTENDEE;ROLE=CHAIR;CUTYPE=X-BOT;DELEGATED-TO=\"mailto:a@example.com\",\"mailto:b@example.com\";DIR=\"ldap://example.com/x\":mailto:bob@example.com\r\n\
+        CONTACT;ALTREP=\"https://example.com/c\":Carl\\, 5\r\nRESOURCES:Room,Beamer\r\nRELATED-TO;RELTYPE=CHILD:other\r\nRELATED-TO:parent\r\n\
+        REQUEST-STATUS:2.0;Success;a\\;b\r\nATTACH;FMTTYPE=text/plain;LABEL=Notes:https://example.com/notes.txt\r\n\
+        ATTACH;ENCODING=BASE64;VALUE=BINARY:AAAA\r\nCOMMENT:Hello\r\nSTYLED-DESCRIPTION;VALUE=TEXT;FMTTYPE=text/html:<p>x</p>\r\n\
+        IMAGE;VALUE=URI;DISPLAY=BADGE:https://example.com/i.png\r\nCONFERENCE;VALUE=URI;FEATURE=AUDIO,VIDEO;LABEL=Call:https://example.com/call\r\n\
+        LINK;VALUE=URI;LINKREL=SOURCE:https://example.com/\r\nCONCEPT:https://example.com/music\r\nSTRUCTURED-DATA;VALUE=URI:https://example.com/d.json\r\n\
+        BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER;RELATED=END:-PT15M\r\nDESCRIPTION:Soon\r\nREPEAT:2\r\nDURATION:PT5M\r\nUID:al\r\n\
+        ACKNOWLEDGED:20260101T000000Z\r\nPROXIMITY:DEPART\r\nRELATED-TO;RELTYPE=SNOOZE:x\r\nBEGIN:VLOCATION\r\nUID:pl\r\nURL:geo:1,2\r\nEND:VLOCATION\r\nEND:VALARM\r\n\
+        BEGIN:VALARM\r\nACTION:EMAIL\r\nTRIGGER;VALUE=DATE-TIME:20261130T000000Z\r\nSUMMARY:s\r\nDESCRIPTION:d\r\nATTENDEE:mailto:ann@example.com\r\n\
+        ATTACH:https://example.com/a\r\nEND:VALARM\r\n\
+        BEGIN:PARTICIPANT\r\nUID:p\r\nPARTICIPANT-TYPE:SPEAKER\r\nCALENDAR-ADDRESS:mailto:ann@example.com\r\nCREATED:20260101T000000Z\r\nDTSTAMP:20260101T000000Z\r\n\
+        LAST-MODIFIED:20260101T000000Z\r\nDESCRIPTION:d\r\nGEO:1.5;-2\r\nPRIORITY:1\r\nSEQUENCE:0\r\nSTATUS:CONFIRMED\r\nSUMMARY:s\r\nURL:https://example.com/p\r\n\
+        ATTACH:https://example.com/a\r\nCATEGORIES:a,b\r\nCATEGORIES:c\r\nCOMMENT:c\r\nCONTACT:c\r\nLOCATION:l\r\nREQUEST-STATUS:2.0;ok\r\nRELATED-TO:x\r\nRESOURCES:r\r\n\
+        STYLED-DESCRIPTION;VALUE=TEXT:s\r\nSTRUCTURED-DATA;VALUE=URI:https://example.com/d\r\n\
+        BEGIN:VLOCATION\r\nUID:l\r\nEND:VLOCATION\r\nBEGIN:VRESOURCE\r\nUID:r\r\nEND:VRESOURCE\r\nEND:PARTICIPANT\r\n\
+        BEGIN:VLOCATION\r\nUID;X-A=1:l2\r\nNAME:Hall\r\nDESCRIPTION:d\r\nGEO:1;2\r\nLOCATION-TYPE:hall,stage\r\nURL:https://example.com/l\r\nRELATED-TO:x\r\n\
+        CONCEPT:https://example.com/c\r\nLINK;VALUE=URI:https://example.com/k\r\nSTRUCTURED-DATA;VALUE=URI:https://example.com/d\r\nEND:VLOCATION\r\n\
+        BEGIN:VRESOURCE\r\nUID:r2\r\nNAME:Beamer\r\nRESOURCE-TYPE:PROJECTOR\r\nEND:VRESOURCE\r\n";
+    let resource = |kind: &str, uid: &str| {
+        format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:{kind}\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\n\
+             DTSTART:20261201T090000Z\r\nRRULE:FREQ=DAILY;COUNT=3\r\nSUMMARY:Rich\r\n{lines}END:{kind}\r\n\
+             BEGIN:{kind}\r\nUID:{uid}\r\nDTSTAMP:20260101T000000Z\r\nRECURRENCE-ID:20261202T090000Z\r\nDTSTART:20261202T100000Z\r\n{lines}END:{kind}\r\n\
+             END:VCALENDAR\r\n"
+        )
+    };
+    let (event, todo) = (resource("VEVENT", "event"), resource("VTODO", "todo"));
+    let files = [("event.ics", event.as_bytes()), ("todo.ics", todo.as_bytes())];
+    let folder = Folder::new().calendar("work", &files);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let mut ask = window("2026-12-01T00:00:00Z", "2026-12-04T00:00:00Z");
+    let rows = server.success(QUERY, ask.clone());
+    let largest = rows["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.to_string().len())
+        .max();
+    assert!(!rows.to_string().contains("structuredData"), "{rows:#}");
+    assert!(largest.is_some_and(|bytes| bytes <= 700), "{largest:?}");
+    ask["detail"] = json!("full");
+    let rows = server.success(QUERY, ask);
+    referee.full(QUERY, &rows);
+    assert_eq!(rows["items"].as_array().unwrap().len(), 6);
+    for (file, _) in files {
+        let href = format!("{}/work/{file}", folder.url());
+        let mut get = |detail: &str| server.success("calendar_resources_get", json!({"href": href, "detail": detail}));
+        let (full, compact) = (get("full"), get("compact"));
+        referee.full("calendar_resources_get", &full);
+        referee.own("calendar_resources_get", &compact);
+        let data = |result: &Value| result["snapshot"]["projection"]["fields"]["structuredData"].clone();
+        let shown = data(&full);
+        assert_eq!(shown.as_object().unwrap().len(), 18, "{shown:#}");
+        assert_eq!(
+            full["snapshot"]["projection"]["fields"]["recurrenceSet"]["overrides"][0]["fields"]["structuredData"],
+            shown
+        );
+        assert_eq!(full["snapshot"]["diagnostics"][0]["code"], "inline_content_omitted");
+        assert_eq!(
+            shown["attendees"][0]["role"]["explicitValue"],
+            shown["attendees"][0]["role"]["effectiveValue"]
+        );
+        assert_eq!(shown["attendees"][1]["rsvp"], json!({"effectiveValue": false}));
+        assert_eq!(shown["participants"][0]["schedulable"], true);
+        let short = data(&compact);
+        assert_eq!(
+            short["attendees"],
+            json!([
+                {
+                    "uri": "mailto:ann@example.com", "commonName": "Ann, A.", "partStat": {"effectiveValue": {"rawValue": "ACCEPTED"}},
+                    "rsvp": {"effectiveValue": true}, "parameters": [{"name": "X-NUM-GUESTS", "values": ["0"]}]
+                },
+                {
+                    "uri": "mailto:bob@example.com", "role": {"effectiveValue": {"rawValue": "CHAIR"}},
+                    "cutype": {"effectiveValue": {"kind": "extension", "rawValue": "X-BOT"}},
+                    "delegatedTo": ["mailto:a@example.com", "mailto:b@example.com"], "directory": "ldap://example.com/x"
+                }
+            ])
+        );
+        assert_eq!(
+            short["relatedTo"],
+            json!([{"value": "other", "relationType": {"effectiveValue": {"rawValue": "CHILD"}}}, {"value": "parent"}])
+        );
+        assert_eq!(short["comments"], json!([{"value": "Hello"}]));
+        let (long, short) = (shown.to_string().len(), short.to_string().len());
+        println!("structured data: {long} bytes in full, {short} in compact");
+        assert!(short * 4 < long * 3, "{short} of {long}");
+    }
+}
+
 /// A zone that is named like an IANA zone and has rules of its own.
 #[test]
 fn an_instant_is_shown_where_the_name_of_its_zone_does_not_tell_it() {
@@ -511,6 +607,32 @@ fn an_opaque_resource_shows_its_properties() {
     assert_eq!(got["snapshot"]["resourceRevision"]["href"], json!(href));
     let full = server.success("calendar_resources_get", json!({"href": href, "detail": "full"}));
     referee.full("calendar_resources_get", &full);
+}
+
+#[test]
+fn an_opaque_resource_of_many_megabytes_is_shown_in_part() {
+    let more = "X-FILLER;A=\"b\":text\\, with \u{1}control\u{1} characters\r\n".repeat(60_000);
+    let large = format!("X-LARGE:{}\r\n", "x".repeat(300_000));
+    let opaque = format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VJOURNAL\r\nUID:j\r\n{large}SUMMARY:Not an event\r\n{more}END:VJOURNAL\r\nEND:VCALENDAR\r\n"
+    );
+    let folder = Folder::new().calendar("work", &[("j.ics", opaque.as_bytes())]);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let href = format!("{}/work/j.ics", folder.url());
+    let got = server.success("calendar_resources_get", json!({"href": href}));
+    assert!(got.to_string().len() < 1 << 20, "{}", got.to_string().len());
+    let properties = got["snapshot"]["projection"]["properties"].as_array().unwrap();
+    assert_eq!(properties.len(), 1000);
+    assert_eq!(properties[2]["rawEncodedValue"], "Not an event");
+    let told = got["snapshot"]["diagnostics"].as_array().unwrap();
+    let told = told
+        .iter()
+        .find(|told| told["code"] == "opaque_properties_omitted")
+        .unwrap();
+    assert!(
+        told["message"].as_str().unwrap().starts_with("59004 of 60004 "),
+        "{told}"
+    );
 }
 
 #[test]

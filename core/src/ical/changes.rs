@@ -33,6 +33,11 @@ impl<'a> Changes<'a> {
         self.splices.is_empty()
     }
 
+    /// What has been collected, in that order: octets of the document, none for an insertion, and what comes in their place.
+    pub fn splices(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        self.splices.iter().map(|(range, octets)| (range.clone(), &octets[..]))
+    }
+
     /// Gives a property another value, in the syntax of its type. Name and parameters stay as they are stored.
     ///
     /// # Errors
@@ -58,6 +63,18 @@ impl<'a> Changes<'a> {
     pub fn replace(&mut self, property: Property<'a>, lines: &[ContentLine]) {
         let range = property.range();
         let octets = self.written(self.line_end(range.clone()), lines, &[]);
+        self.splices.push((range, octets));
+    }
+
+    /// Adds properties before a property.
+    pub fn add_before(&mut self, property: Property<'a>, lines: &[ContentLine]) {
+        let range = property.range();
+        let octets = self.written(self.line_end(range.clone()), lines, &[]);
+        self.splices.push((range.start..range.start, octets));
+    }
+
+    /// Puts octets in the place of others, as they are.
+    pub(super) fn splice(&mut self, range: Range<usize>, octets: Vec<u8>) {
         self.splices.push((range, octets));
     }
 
@@ -101,7 +118,7 @@ impl<'a> Changes<'a> {
     }
 
     /// How the line in this range ends; CRLF if it does not end.
-    fn line_end(&self, line: Range<usize>) -> LineEnd {
+    pub(super) fn line_end(&self, line: Range<usize>) -> LineEnd {
         let line = &self.document.bytes()[line];
         if line.ends_with(b"\n") && !line.ends_with(b"\r\n") {
             LineEnd::Lf

@@ -187,7 +187,8 @@ pub(super) fn fold(mut octets: &[u8], mut column: usize, end: LineEnd, out: &mut
     out.extend_from_slice(octets);
 }
 
-fn is_token(name: &str) -> bool {
+/// A name of RFC 5545, 3.1: letters, digits and hyphens.
+pub(super) fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
 }
 

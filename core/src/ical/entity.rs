@@ -233,8 +233,10 @@ impl Entity {
         if !same {
             return Err("recurrence_override_uid_mismatch");
         }
+        // One override of an occurrence alone and one of the later ones may begin at the same place.
         let mut identities = BTreeSet::new();
-        if !self.overrides.iter().all(|part| identities.insert(&part.identity)) {
+        let mut is_first = |part: &Part| identities.insert((part.identity.clone(), part.has_range(document)));
+        if !self.overrides.iter().all(&mut is_first) {
             return Err("recurrence_identity_duplicate");
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The occurrences of a recurrence set in a window (RFC 5545, 3.8.5.3), under the zones of its document.
 //!
-//! The set is DTSTART, what the rules make and the RDATEs, less the EXDATEs; overrides then replace single
-//! occurrences or shift later ones. Everything is compared by instant, and an override belongs to the window where it
+//! The set is DTSTART, what the rules make and the RDATEs, less the EXDATEs and what the EXRULEs make; overrides then
+//! replace single occurrences or shift later ones. Everything is compared by instant, and an override belongs to the window where it
 //! takes place, wherever its identity lies.
 //!
 //! * A local time that a rule makes and that does not exist is dropped and not counted (RFC 5545, 3.3.10), unless it
@@ -15,10 +15,13 @@
 
 mod clock;
 mod collect;
+mod lookup;
 mod series;
 mod span;
 
 use std::fmt;
+
+pub use lookup::{Lookup, Membership};
 
 use super::duration::Duration;
 use super::recur::{Rule, RuleFault, Steps, StepsExhausted};
@@ -37,6 +40,8 @@ pub struct Series {
     pub span: Span,
     /// RRULE; of several the union counts.
     pub rules: Vec<Rule>,
+    /// EXRULE (RFC 2445, 4.8.5.2): what these make is excluded as by EXDATE.
+    pub exrules: Vec<Rule>,
     /// RDATE.
     pub rdates: Vec<RecurrenceDate>,
     /// EXDATE.
@@ -145,7 +150,7 @@ pub enum Unevaluable {
     Rule(RuleFault),
     /// RANGE=THISANDPRIOR. [`SeriesOverride`] cannot hold it: who reads the component reports it.
     ThisAndPrior,
-    /// A part of the recurrence set cannot be read, or is an EXRULE. Who reads the component reports it.
+    /// A part of the recurrence set cannot be read. Who reads the component reports it.
     Unreadable,
     /// An RDATE is a day in a series with times, or the reverse.
     DateType,

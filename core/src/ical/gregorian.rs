@@ -9,7 +9,8 @@ const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334
 /// Days since 1970-01-01 in the Gregorian calendar.
 pub(super) fn day_number(year: i64, month: i64, day: i64) -> i64 {
     let past = year - 1;
-    let leap_days = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
+    let centuries = past.div_euclid(100);
+    let leap_days = past.div_euclid(4) - centuries + centuries.div_euclid(4);
     let leap_day = i64::from(month > 2 && is_leap(year));
     past * 365 + leap_days - 719_162 + BEFORE[month as usize - 1] + leap_day + day - 1
 }
@@ -53,7 +54,7 @@ pub(super) fn year_length(year: i64) -> i64 {
 }
 
 fn is_leap(year: i64) -> bool {
-    year & 3 == 0 && (year % 100 != 0 || year % 400 == 0)
+    year & 3 == 0 && (year % 100 != 0 || year & 15 == 0)
 }
 
 #[cfg(test)]

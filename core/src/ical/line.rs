@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2_iter};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
@@ -33,7 +33,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The value of a BEGIN or END line, unfolded and without white space around it.
 pub(super) fn component_name<'a>(source: &'a [u8], line: &Line) -> Cow<'a, [u8]> {
     let value = &source[line.colon as usize + 1..line.end as usize];
-    match unfold(value) {
+    match unfolded(value, line.folded) {
         Cow::Borrowed(name) => Cow::Borrowed(name.trim_ascii()),
         Cow::Owned(name) => Cow::Owned(name.trim_ascii().to_vec()),
     }
@@ -60,26 +60,10 @@ pub(super) fn read_line(source: &[u8], start: usize) -> (Line, usize, bool) {
         break (end, newline + 1);
     };
     let line = &source[start..end];
-    let (mut name_end, mut colon, mut quoted) = (line.len(), None, false);
-    for (at, byte) in line.iter().enumerate() {
-        match byte {
-            b':' if !quoted => {
-                colon = Some(at);
-                break;
-            }
-            b';' if name_end == line.len() => name_end = at,
-            b'"' => quoted = !quoted,
-            _ => {}
-        }
-    }
-    let unbalanced = colon.is_none() && quoted;
-    if unbalanced {
-        colon = memchr(b':', line);
-    }
-    let name_end = name_end.min(colon.unwrap_or(line.len()));
+    let (name_end, colon, unbalanced) = split(line);
     let kind = match colon {
         None => LineKind::Broken,
-        Some(colon) if colon == name_end => match unfold(&line[..name_end]) {
+        Some(colon) if colon == name_end => match unfolded(&line[..name_end], folded) {
             name if name.eq_ignore_ascii_case(b"BEGIN") => LineKind::Begin,
             name if name.eq_ignore_ascii_case(b"END") => LineKind::End,
             _ => LineKind::Property,
@@ -96,6 +80,36 @@ pub(super) fn read_line(source: &[u8], start: usize) -> (Line, usize, bool) {
         folded,
     };
     (line, physical, unbalanced && line.colon != NONE)
+}
+
+/// Where the name of a line and the colon before its value are, and whether a quote is left open. The first colon
+/// outside of quotes counts, or the first of all if a quote is left open.
+fn split(line: &[u8]) -> (usize, Option<usize>, bool) {
+    let head = line.iter().position(|octet| matches!(octet, b':' | b';' | b'"'));
+    let head = head.unwrap_or(line.len());
+    if line.get(head) == Some(&b':') {
+        return (head, Some(head), false);
+    }
+    let (mut colon, mut quoted) = (None, false);
+    for at in memchr2_iter(b':', b'"', &line[head..]) {
+        if line[head + at] == b'"' {
+            quoted = !quoted;
+        } else if !quoted {
+            colon = Some(head + at);
+            break;
+        }
+    }
+    let unbalanced = colon.is_none() && quoted;
+    if unbalanced {
+        colon = memchr(b':', line);
+    }
+    let name_end = memchr(b';', &line[head..]).map_or(line.len(), |at| head + at);
+    (name_end.min(colon.unwrap_or(line.len())), colon, unbalanced)
+}
+
+/// [`unfold`], where it is known whether there are folds.
+pub(super) fn unfolded(octets: &[u8], folded: bool) -> Cow<'_, [u8]> {
+    if folded { unfold(octets) } else { Cow::Borrowed(octets) }
 }
 
 /// Takes out every line end that is followed by a space or tab, with that character (RFC 5545, 3.1). Works on

@@ -7,6 +7,7 @@
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
+//! * [`structured`]: attendees, alarms, attachments and other collections
 //! * [`free_busy`]: the busy time that a server reports
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
@@ -28,6 +29,7 @@ pub mod recur;
 pub mod recurrence;
 mod remark;
 pub mod series;
+pub mod structured;
 pub mod value;
 pub mod vtimezone;
 pub mod windows_zone;

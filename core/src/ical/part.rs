@@ -1,7 +1,11 @@
 //! One VEVENT or VTODO: where its known properties are, its start and its recurrence identity.
 
+use std::collections::BTreeSet;
+
 use super::document::{Component, Document, Property};
+use super::structured::{self, StructuredData};
 use super::value::{Malformed, Temporal, Times, lossy};
+use crate::outcome::Diagnostic;
 
 /// A property that is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +32,16 @@ pub(super) enum Name {
     Completed,
     Geo,
     Url,
+    /// Any property of the structured data.
+    Structured,
 }
 
-const NAMES: usize = Name::Url as usize + 1;
+const NAMES: usize = Name::Structured as usize + 1;
 const NONE: u32 = u32::MAX;
 
 impl Name {
     fn read(name: &[u8]) -> Option<Self> {
-        let mut upper = [0; 16];
+        let mut upper = [0; 18];
         let upper = upper.get_mut(..name.len())?;
         upper.copy_from_slice(name);
         upper.make_ascii_uppercase();
@@ -62,6 +68,20 @@ impl Name {
             b"COMPLETED" => Self::Completed,
             b"GEO" => Self::Geo,
             b"URL" => Self::Url,
+            b"ORGANIZER"
+            | b"ATTENDEE"
+            | b"CONTACT"
+            | b"RESOURCES"
+            | b"RELATED-TO"
+            | b"REQUEST-STATUS"
+            | b"ATTACH"
+            | b"COMMENT"
+            | b"STYLED-DESCRIPTION"
+            | b"IMAGE"
+            | b"CONFERENCE"
+            | b"LINK"
+            | b"CONCEPT"
+            | b"STRUCTURED-DATA" => Self::Structured,
             _ => return None,
         })
     }
@@ -114,7 +134,14 @@ impl Part {
 
     /// Whether any property that may stand once is there several times.
     pub(super) fn repeats_any(&self) -> bool {
-        let lists = [Name::Rrule, Name::Rdate, Name::Exdate, Name::Exrule, Name::Categories];
+        let lists = [
+            Name::Rrule,
+            Name::Rdate,
+            Name::Exdate,
+            Name::Exrule,
+            Name::Categories,
+            Name::Structured,
+        ];
         self.repeated & !lists.iter().fold(0, |set, name| set | 1 << *name as u32) != 0
     }
 
@@ -141,6 +168,19 @@ impl Part {
     /// The only temporal value of a property.
     pub(super) fn temporal(&self, document: &Document, name: Name) -> Option<Result<Temporal, Malformed>> {
         self.first(document, name).map(|property| Times::of(property).single())
+    }
+
+    /// Attendees, alarms and what else is a collection.
+    pub(super) fn structured(&self, document: &Document, remarks: &mut BTreeSet<Diagnostic>) -> Option<StructuredData> {
+        let component = document.component(self.component);
+        let any = self.has(Name::Structured) || component.children().next().is_some();
+        any.then(|| structured::read(component, remarks)).flatten()
+    }
+
+    /// Whether RECURRENCE-ID has a RANGE: the component is about other occurrences too.
+    pub(super) fn has_range(&self, document: &Document) -> bool {
+        self.first(document, Name::RecurrenceId)
+            .is_some_and(|identity| identity.parameter("RANGE").is_some())
     }
 
     /// Whether STATUS is CANCELLED.

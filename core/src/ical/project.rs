@@ -11,6 +11,7 @@ use super::entity::{Entity, Kind};
 use super::part::{Name, Part};
 use super::raw::CalendarProperty;
 use super::recurrence::{Range, Recurrence};
+use super::structured::StructuredData;
 use super::value::{DateOrPeriod, Geo, Malformed, OpenEnum, Temporal, integer, lossy, text, text_list, uri};
 use crate::outcome::Diagnostic;
 
@@ -37,7 +38,7 @@ pub enum Projection {
     },
     /// Neither.
     Opaque {
-        /// Every property of every component.
+        /// Every property of every component, within the bounds of [`CalendarProperty::all`].
         properties: Vec<CalendarProperty>,
     },
 }
@@ -95,6 +96,10 @@ pub struct Fields {
     /// Rules, dates and overrides; only of a master that has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recurrence_set: Option<RecurrenceSet>,
+    /// Attendees, alarms, attachments and other collections; absent if there are none, and in what
+    /// [`Entity::occurrence_fields`] gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_data: Option<StructuredData>,
 }
 
 /// How an Event or To-do repeats, as stored.
@@ -260,6 +265,7 @@ impl<'a> Reader<'a> {
             categories: (!categories.is_empty()).then_some(categories),
             url: if event { self.checked(Name::Url, uri) } else { None },
             recurrence_set: None,
+            structured_data: None,
         }
     }
 }
@@ -269,7 +275,7 @@ impl Entity {
     #[must_use]
     pub fn projection(&self) -> Projection {
         let (Some(kind), Some(uid), None) = (self.kind(), self.uid(), self.opaque()) else {
-            let properties = CalendarProperty::all(self.document());
+            let (properties, _) = CalendarProperty::all(self.document());
             return Projection::Opaque { properties };
         };
         let remarks = &mut BTreeSet::new();
@@ -307,6 +313,12 @@ impl Entity {
         }
     }
 
+    /// Attendees, alarms and what else is a collection, of an override by its component index, or of the master.
+    #[must_use]
+    pub fn structured_data(&self, component: Option<usize>) -> Option<StructuredData> {
+        self.part(component)?.structured(&self.document, &mut BTreeSet::new())
+    }
+
     fn completed_at(&self) -> Option<Temporal> {
         let completed = self.master.as_ref()?.temporal(&self.document, Name::Completed)?.ok()?;
         matches!(completed, Temporal::Utc(_)).then_some(completed)
@@ -326,7 +338,10 @@ impl Entity {
     /// The fields of the master with the recurrence set; only the set if there is no master.
     pub(super) fn master_fields(&self, kind: Kind, remarks: &mut BTreeSet<Diagnostic>) -> Fields {
         let master = self.master.as_ref();
-        let mut fields = master.map_or_else(Fields::default, |part| self.fields(part, kind, remarks));
+        let mut fields = master.map_or_else(Fields::default, |part| Fields {
+            structured_data: part.structured(&self.document, remarks),
+            ..self.fields(part, kind, remarks)
+        });
         if self.is_recurring() {
             fields.recurrence_set = Some(self.recurrence_set(kind, remarks));
         }
@@ -341,7 +356,10 @@ impl Entity {
             let range = self.range(part, remarks);
             readable &= matches!(range, Ok(None | Some(Range::ThisAndFuture)));
             let identity = part.identity.clone()?;
-            let fields = self.fields(part, kind, remarks);
+            let fields = Fields {
+                structured_data: part.structured(&self.document, remarks),
+                ..self.fields(part, kind, remarks)
+            };
             let moved = fields.start.clone().filter(|start| *start != identity);
             Some(RecurrenceOverride {
                 recurrence_identity: RecurrenceIdentity { value: identity },

@@ -7,6 +7,14 @@ use serde::{Serialize, Serializer};
 
 use super::document::{Component, Document, Parameter, Property};
 
+/// The most properties of an opaque resource that are shown.
+pub const MAX_SHOWN: usize = 1_000;
+/// The most octets that their content lines have, with [`SEGMENT`] for each component around one. They are shown twice,
+/// decoded and as they are, so a result stays below 1 MiB but for characters that JSON has to escape.
+pub const MAX_SHOWN_OCTETS: usize = 256 * 1024;
+/// What a step of a path takes in a result, in octets.
+const SEGMENT: usize = 32;
+
 /// One property with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,6 +38,7 @@ pub struct CalendarProperty {
 pub struct Path {
     outer: Option<Arc<Self>>,
     segment: PathSegment,
+    depth: usize,
 }
 
 /// As an array, outermost first.
@@ -75,22 +84,27 @@ const TYPES: [(&str, &str); 11] = [
 ];
 
 impl CalendarProperty {
-    /// The properties of every component, in the order of the components.
+    /// The properties of every component, in the order of the components, and how many are left out: those beyond
+    /// [`MAX_SHOWN`], and those that would make more than [`MAX_SHOWN_OCTETS`] with the ones before them.
     #[must_use]
-    pub fn all(document: &Document) -> Vec<Self> {
-        let mut out = Vec::new();
+    pub fn all(document: &Document) -> (Vec<Self>, usize) {
+        let (mut shown, mut omitted, mut room) = (Vec::new(), 0, MAX_SHOWN_OCTETS);
         let mut open = numbered(document.roots(), None);
         open.reverse();
         while let Some((component, path)) = open.pop() {
-            out.extend(
-                component
-                    .properties()
-                    .filter_map(|property| Self::read(property, &path)),
-            );
+            for property in component.properties() {
+                let octets = property.range().len() + path.depth * SEGMENT;
+                if shown.len() == MAX_SHOWN || octets > room {
+                    omitted += 1;
+                } else if let Some(property) = Self::read(property, &path) {
+                    shown.push(property);
+                    room -= octets;
+                }
+            }
             let children = numbered(component.children(), Some(&Arc::new(path)));
             open.extend(children.into_iter().rev());
         }
-        out
+        (shown, omitted)
     }
 
     /// The properties that stand in a VCALENDAR itself.
@@ -148,8 +162,9 @@ fn numbered<'a>(
             occurrence: *next,
         };
         *next += 1;
+        let depth = outer.map_or(0, |path| path.depth) + 1;
         let outer = outer.cloned();
-        (component, Path { outer, segment })
+        (component, Path { outer, segment, depth })
     };
     components.map(path).collect()
 }

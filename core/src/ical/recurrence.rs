@@ -14,6 +14,8 @@ use crate::outcome::Diagnostic;
 pub(super) struct Recurrence<'a> {
     /// Every RRULE and what it means.
     pub(super) rules: Vec<(Property<'a>, Result<Rule, RuleFault>)>,
+    /// Every EXRULE (RFC 2445, 4.8.5.2).
+    pub(super) exrules: Vec<Result<Rule, RuleFault>>,
     pub(super) rdates: Vec<DateOrPeriod>,
     pub(super) exdates: Vec<Temporal>,
     /// Whether all of it is understood.
@@ -25,6 +27,7 @@ impl<'a> Recurrence<'a> {
     pub(super) fn read(document: &'a Document, part: &Part, remarks: &mut BTreeSet<Diagnostic>) -> Self {
         let mut read = Self {
             rules: Vec::new(),
+            exrules: Vec::new(),
             rdates: Vec::new(),
             exdates: Vec::new(),
             readable: true,
@@ -41,19 +44,23 @@ impl<'a> Recurrence<'a> {
             }
             read.rules.push((property, rule));
         }
-        if read.rules.iter().any(|(_, rule)| rule.is_err()) {
+        let exrules = part.all(document, Name::Exrule);
+        read.exrules = exrules
+            .map(|property| Rule::parse(lossy(property.value()).trim()))
+            .collect();
+        let mut rules = read.rules.iter().map(|(_, rule)| rule).chain(&read.exrules);
+        if rules.any(Result::is_err) {
             read.refuse(
                 remarks,
                 "recurrence_rule_invalid",
                 "A recurrence rule cannot be evaluated.",
             );
         }
-        if part.has(Name::Exrule) {
-            read.refuse(
-                remarks,
-                "exclusion_rule_unsupported",
-                "An exclusion rule (EXRULE) cannot be evaluated.",
-            );
+        if read.exrules.iter().any(Result::is_ok) {
+            remarks.insert(Diagnostic::info(
+                "exclusion_rule_applied",
+                "An exclusion rule (EXRULE of RFC 2445) takes occurrences away; the recurrence set does not list it.",
+            ));
         }
         for property in part.all(document, Name::Rdate) {
             for date in Times::of(property).each() {
@@ -111,7 +118,7 @@ fn has_length(date: &DateOrPeriod) -> bool {
 }
 
 /// RFC 5545, 3.3.10: UNTIL is a day where the start is, local where the start is, else UTC.
-fn until_fits(until: Until, start: &Temporal) -> bool {
+pub(super) fn until_fits(until: Until, start: &Temporal) -> bool {
     match start {
         Temporal::Date(_) => matches!(until, Until::Date(_)),
         Temporal::Floating(_) => matches!(until, Until::Local(_)),

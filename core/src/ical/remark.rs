@@ -1,13 +1,17 @@
 //! What is odd about a resource, in a closed list of codes.
 
+mod series;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::document::FaultKind;
+use super::document::{Component, FaultKind, Property};
 use super::duration::Duration;
 use super::entity::{Entity, Kind};
 use super::part::{Name, Part};
 use super::project::Fields;
+use super::raw::{CalendarProperty, MAX_SHOWN};
+use super::structured;
 use super::value::{DateOrPeriod, Temporal, Times, lossy};
 use super::zone::Resolution;
 use crate::outcome::Diagnostic;
@@ -24,6 +28,14 @@ impl Entity {
                     reason.unwrap_or("invalid_calendar_data"),
                     "The resource cannot be taken for one Event or To-do; its properties are shown as stored.",
                 ));
+                let (shown, omitted) = CalendarProperty::all(self.document());
+                if omitted > 0 {
+                    let all = shown.len() + omitted;
+                    remarks.insert(Diagnostic::warning(
+                        "opaque_properties_omitted",
+                        format!("{omitted} of {all} properties are left out: more than {MAX_SHOWN}, or than 256 KiB in all, are not shown."),
+                    ));
+                }
             }
         }
         remarks.into_iter().collect()
@@ -80,6 +92,8 @@ impl Entity {
                 remarks.insert(reason);
             }
         }
+        self.remark_inline(remarks);
+        self.remark_series(remarks);
         let fields = self.master_fields(kind, remarks);
         let mut zones = Used::default();
         zones.note_all(&fields);
@@ -88,6 +102,29 @@ impl Entity {
             remarks.insert(Diagnostic::info(
                 "floating_time_zone_hint",
                 "X-WR-TIMEZONE names a zone; it is no standard property and is not applied to times without a zone.",
+            ));
+        }
+    }
+
+    /// Attachments and images whose content stands in the calendar itself have no URI to be shown.
+    fn remark_inline(&self, remarks: &mut BTreeSet<Diagnostic>) {
+        let inline = |component: Component<'_>| {
+            let named = |property: &Property<'_>| {
+                ["ATTACH", "IMAGE", "STRUCTURED-DATA"]
+                    .iter()
+                    .any(|name| property.is(name))
+            };
+            let properties = component.properties().filter(named);
+            properties.filter(|property| structured::is_inline(*property)).count()
+        };
+        let components = self.parts().map(|part| self.document().component(part.component));
+        let count: usize = components
+            .map(|it| inline(it) + it.children().map(inline).sum::<usize>())
+            .sum();
+        if count > 0 {
+            remarks.insert(Diagnostic::info(
+                "inline_content_omitted",
+                format!("{count} attachments or images hold their content inline and have no URI; they are left out, and stay as they are."),
             ));
         }
     }

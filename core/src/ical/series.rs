@@ -115,7 +115,7 @@ impl Entity {
     }
 
     /// The recurrence set; `None` if there is nothing that could have occurrences.
-    fn series(&self) -> Result<Option<Series>, Unevaluable> {
+    pub(super) fn series(&self) -> Result<Option<Series>, Unevaluable> {
         let (Some(kind), None) = (self.kind(), self.opaque()) else {
             return Ok(None);
         };
@@ -123,6 +123,7 @@ impl Entity {
             start: None,
             span: Span::None,
             rules: Vec::new(),
+            exrules: Vec::new(),
             rdates: Vec::new(),
             exdates: Vec::new(),
             overrides: Vec::with_capacity(self.overrides.len()),
@@ -134,13 +135,15 @@ impl Entity {
             series.start.clone_from(&master.start);
             series.span = self.span(master, kind).unwrap_or(Span::None);
             let stored = Recurrence::read(self.document(), master, &mut BTreeSet::new());
-            if let Some(Err(fault)) = stored.rules.iter().map(|(_, rule)| rule).find(|rule| rule.is_err()) {
+            let mut stored_rules = stored.rules.iter().map(|(_, rule)| rule).chain(&stored.exrules);
+            if let Some(Err(fault)) = stored_rules.find(|rule| rule.is_err()) {
                 return Err(Unevaluable::Rule(fault.clone()));
             }
             if !stored.readable {
                 return Err(Unevaluable::Unreadable);
             }
             series.rules = stored.rules.into_iter().filter_map(|(_, rule)| rule.ok()).collect();
+            series.exrules = stored.exrules.into_iter().filter_map(Result::ok).collect();
             series.rdates = stored.rdates.into_iter().map(recurrence_date).collect();
             series.exdates = stored.exdates;
         }

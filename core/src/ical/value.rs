@@ -1,12 +1,23 @@
 //! Value types of RFC 5545, section 3.3, and of its extensions.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use jiff::civil::{Date, DateTime, Time};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::document::{Parameter, Property};
+use super::duration::Duration;
+
+mod address;
+mod binary;
+mod number;
+pub mod request_status;
+
+pub use address::{cal_address, same_cal_address};
+pub use binary::binary_len;
+pub use number::{boolean, float, integer, signed_integer, utc_offset};
 
 /// A value that is not of the type it has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +32,8 @@ pub enum Temporal {
     Floating(DateTime),
     /// A time in UTC.
     Utc(DateTime),
-    /// A local time with the TZID as written.
-    Zoned(DateTime, Box<str>),
+    /// A local time with the TZID as written, which the occurrences of a series share.
+    Zoned(DateTime, Arc<str>),
 }
 
 /// As the `temporalValue` of the semantic toolset.
@@ -32,7 +43,7 @@ impl Serialize for Temporal {
             Self::Date(date) => ("date", date.to_string(), None),
             Self::Floating(time) => ("floatingDateTime", time.to_string(), None),
             Self::Utc(time) => ("utcDateTime", format!("{time}Z"), None),
-            Self::Zoned(time, zone) => ("zonedDateTime", time.to_string(), Some(zone)),
+            Self::Zoned(time, zone) => ("zonedDateTime", time.to_string(), Some(&**zone)),
         };
         let mut out = serializer.serialize_struct("Temporal", 2 + usize::from(zone.is_some()))?;
         out.serialize_field("kind", kind)?;
@@ -159,6 +170,38 @@ pub struct Period {
     pub end: Result<Temporal, Box<str>>,
 }
 
+impl Period {
+    /// Reads `start/end` or `start/duration`; the TZID counts for local times. What [`Self::is_regular`] wants is not asked
+    /// for here.
+    ///
+    /// # Errors
+    /// Text without a slash, and a start or end that is no DATE or DATE-TIME.
+    pub fn parse(value: &[u8], zone: Option<&str>) -> Result<Self, Malformed> {
+        let slash = memchr::memchr(b'/', value).ok_or(Malformed)?;
+        let (start, end) = (Temporal::parse(&value[..slash], zone)?, value[slash + 1..].trim_ascii());
+        let end = match end {
+            [b'P' | b'p' | b'+' | b'-', ..] => Err(String::from_utf8_lossy(end).into()),
+            _ => Ok(Temporal::parse(end, zone)?),
+        };
+        Ok(Self { start, end })
+    }
+
+    /// Whether it is a period as RFC 5545, 3.3.9 wants it: both moments are times of the same form and the end is later,
+    /// or the duration is one and longer than nothing.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        let positive = |duration: Duration| !duration.is_negative() && !duration.is_zero();
+        !self.start.is_date()
+            && match &self.end {
+                Ok(end) => {
+                    std::mem::discriminant(end) == std::mem::discriminant(&self.start)
+                        && end.civil() > self.start.civil()
+                }
+                Err(duration) => Duration::parse(duration).is_some_and(positive),
+            }
+    }
+}
+
 /// As the `period` of the semantic toolset.
 impl Serialize for Period {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -218,15 +261,11 @@ impl<'a> Times<'a> {
     pub fn each(&self) -> impl Iterator<Item = Result<DateOrPeriod, Malformed>> {
         let values = self.value.split(|octet| *octet == b',');
         values.filter(|value| !value.trim_ascii().is_empty()).map(|value| {
-            let Some(slash) = memchr::memchr(b'/', value) else {
-                return self.read(value).map(DateOrPeriod::Date);
-            };
-            let (start, end) = (self.read(&value[..slash])?, value[slash + 1..].trim_ascii());
-            let end = match end {
-                [b'P' | b'p' | b'+' | b'-', ..] => Err(String::from_utf8_lossy(end).into()),
-                _ => Ok(self.read(end)?),
-            };
-            Ok(DateOrPeriod::Period(Period { start, end }))
+            if value.contains(&b'/') {
+                Period::parse(value, self.zone.as_deref()).map(DateOrPeriod::Period)
+            } else {
+                self.read(value).map(DateOrPeriod::Date)
+            }
         })
     }
 
@@ -283,30 +322,23 @@ pub fn text(value: Cow<'_, [u8]>) -> Cow<'_, str> {
 /// The values of a comma list of TEXT, decoded.
 #[must_use]
 pub fn text_list(value: Cow<'_, [u8]>) -> Vec<String> {
-    let (mut out, mut from, mut escaped) = (Vec::new(), 0, false);
-    for (at, octet) in value.iter().enumerate() {
-        if *octet == b',' && !escaped {
-            out.push(text(Cow::Borrowed(&value[from..at])).into_owned());
-            from = at + 1;
-        }
-        escaped = *octet == b'\\' && !escaped;
+    let (mut out, mut from) = (Vec::new(), 0);
+    for at in separators(&value, b',') {
+        out.push(text(Cow::Borrowed(&value[from..at])).into_owned());
+        from = at + 1;
     }
     out.push(text(Cow::Borrowed(&value[from..])).into_owned());
     out
 }
 
-/// An INTEGER from 0 to `most` (RFC 5545, 3.3.8).
-///
-/// # Errors
-/// Any other text.
-pub fn integer(value: &[u8], most: u8) -> Result<u8, Malformed> {
-    let digits = value.trim_ascii();
-    let digits = digits.strip_prefix(b"+").unwrap_or(digits);
-    let number = std::str::from_utf8(digits)
-        .ok()
-        .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
-    let number: u8 = number.ok_or(Malformed)?.parse().map_err(|_| Malformed)?;
-    if number <= most { Ok(number) } else { Err(Malformed) }
+/// Where an octet stands without a backslash before it that is not itself escaped.
+fn separators(value: &[u8], separator: u8) -> impl Iterator<Item = usize> {
+    let mut escaped = false;
+    value.iter().enumerate().filter_map(move |(at, octet)| {
+        let found = *octet == separator && !escaped;
+        escaped = *octet == b'\\' && !escaped;
+        found.then_some(at)
+    })
 }
 
 /// A place on earth in degrees (RFC 5545, 3.8.1.6).
@@ -324,19 +356,10 @@ impl Geo {
     /// # Errors
     /// Any other text, and degrees out of range.
     pub fn parse(value: &[u8]) -> Result<Self, Malformed> {
-        let text = std::str::from_utf8(value).map_err(|_| Malformed)?;
-        let (latitude, longitude) = text.split_once(';').ok_or(Malformed)?;
-        let degrees = |text: &str, most: f64| {
-            let text = text.trim();
-            let float = !text.is_empty()
-                && text
-                    .bytes()
-                    .all(|octet| matches!(octet, b'0'..=b'9' | b'.' | b'+' | b'-'));
-            let degrees: f64 = if float {
-                text.parse().map_err(|_| Malformed)?
-            } else {
-                return Err(Malformed);
-            };
+        let semicolon = memchr::memchr(b';', value).ok_or(Malformed)?;
+        let (latitude, longitude) = (&value[..semicolon], &value[semicolon + 1..]);
+        let degrees = |value: &[u8], most: f64| {
+            let degrees = float(value)?;
             if degrees.abs() <= most {
                 Ok(degrees)
             } else {

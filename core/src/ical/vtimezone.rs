@@ -1,4 +1,6 @@
-//! Reading VTIMEZONE (RFC 5545, 3.6.5): a definition becomes a list of onsets and a few yearly rules.
+//! VTIMEZONE (RFC 5545, 3.6.5): [`Offsets`] reads it, [`vtimezone`] writes it.
+//!
+//! A definition that is read becomes a list of onsets and a few yearly rules.
 //!
 //! Rules that end soon are listed; rules without an end stay rules, so a definition that begins in 1601 costs nothing.
 //! An onset is the instant at which the offset changes. Between onsets the offset is the TZOFFSETTO of the latest one,
@@ -14,12 +16,16 @@ mod properties;
 #[cfg(test)]
 mod tests;
 mod value;
+mod write;
 mod yearly;
 
 use super::document::{Component, Property};
+use super::value::utc_offset;
 use super::zone::LocalKind;
 use value::Local;
 use yearly::{Pattern, Yearly};
+
+pub use write::{Horizon, vtimezone};
 
 /// Seconds east of UTC.
 pub type Offset = i32;
@@ -161,7 +167,7 @@ impl Builder {
 
     /// Adds what one STANDARD or DAYLIGHT says. One that is `alone` may lack TZOFFSETFROM.
     fn add(&mut self, observance: Component<'_>, alone: bool) -> Option<()> {
-        let offset = |name| value::offset(&text(observance.first(name)?)?);
+        let offset = |name| utc_offset(&observance.first(name)?.value()).ok();
         let (start, _) = Local::parse(&text(observance.first("DTSTART")?)?)?;
         let to = offset("TZOFFSETTO")?;
         let from = offset("TZOFFSETFROM").or(alone.then_some(to))?;

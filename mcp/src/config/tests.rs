@@ -55,6 +55,7 @@ fn each_wrong_value_names_its_variable() {
         ("CALDAV_TOOLSETS", "semantic,planner"),
         ("CALDAV_EXPOSE_EXACT_TOOLS", "TRUE"),
         ("CALDAV_PASSWORD_FILE", "/nonexistent"),
+        ("KALENDS_TZDATA", "zoneinfo"),
     ] {
         assert_eq!(failing(&[(variable, value)]), [variable], "{variable}={value}");
     }

@@ -4,12 +4,14 @@
 //! * `calendarProperties`, and `originalSlice` anywhere but in an opaque projection, whose properties are all there is;
 //! * `calendar`, which is the href without its last segment;
 //! * `resourceRevision` beside an `entityRevision`;
-//! * what is empty: `diagnostics`, and the lists of a `recurrenceSet` and its overrides;
-//! * `kind` of an enumerated value that is a registered one.
+//! * what is empty: `diagnostics`, `parameters`, and the lists of a `recurrenceSet` and its overrides;
+//! * `kind` of an enumerated value that is a registered one;
+//! * of structured data: what holds anyway where nothing is said ([`DEFAULTS`], and a participant that is not
+//!   `schedulable`), and `explicitValue` beside the `effectiveValue` that it equals.
 //!
 //! **An occurrence row** is further without
 //! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
-//!   away; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
+//!   away, and so are attendees, alarms and all other `structuredData`; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
 //!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
 //!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
 //! * of `entityRevision`: `entityKind`, which is that of the projection, and `entityUid` where it is the file name of the
@@ -31,6 +33,15 @@ use kalends_core::ical::value::Temporal;
 use kalends_core::ical::zone::Zone;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
+
+/// Members of structured data with the value that holds where nothing is said (RFC 5545, 3.2.3, 3.2.12, 3.2.15 to
+/// 3.2.17).
+const DEFAULTS: [(&str, &str); 4] = [
+    ("role", "REQ-PARTICIPANT"),
+    ("partStat", "NEEDS-ACTION"),
+    ("cutype", "INDIVIDUAL"),
+    ("relationType", "PARENT"),
+];
 
 /// How much a result shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,13 +197,34 @@ fn plain(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(plain),
         Value::Object(members) => {
             members.remove("originalSlice");
+            if members.contains_key("effectiveValue") {
+                members.remove("explicitValue");
+            }
+            members.retain(|name, value| !is_implied(name, value));
             if members.contains_key("rawValue") && members.get("kind").is_some_and(|kind| kind == "known") {
                 members.remove("kind");
             }
             members.values_mut().for_each(plain);
-            drop_empty(members, &["rrules", "rdates", "exdates", "overrides", "categories"]);
+            drop_empty(
+                members,
+                &["rrules", "rdates", "exdates", "overrides", "categories", "parameters"],
+            );
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Whether a member of structured data says what holds without it.
+fn is_implied(name: &str, value: &Value) -> bool {
+    match name {
+        "schedulable" => *value == false,
+        "rsvp" => value["effectiveValue"] == false,
+        _ => DEFAULTS.iter().any(|(member, default)| {
+            *member == name
+                && value["effectiveValue"]["rawValue"]
+                    .as_str()
+                    .is_some_and(|value| value.eq_ignore_ascii_case(default))
+        }),
     }
 }
 

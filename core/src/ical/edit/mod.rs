@@ -4,12 +4,42 @@
 //! components that are different from before, adds the VTIMEZONEs of zones that came in, and makes sure that the result
 //! is still the same Event or To-do.
 //!
+//! ```
+//! use jiff::Timestamp;
+//! use kalends_core::ical::edit::Edited;
+//! use kalends_core::ical::edit::patch::{Patch, Target, patch};
+//! use kalends_core::ical::edit::scalar::ScalarPatch;
+//! use kalends_core::ical::entity::Entity;
+//!
+//! let stored = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:1\r\n\
+//!     DTSTAMP:20260101T000000Z\r\nDTSTART:20260102T090000Z\r\nsummary:Old\r\nX-Odd;A=b:c\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+//! let title = ScalarPatch::Summary(Some("New, and better".into()));
+//! let change = Patch { scalars: vec![title], ..Patch::default() };
+//! let now = Timestamp::UNIX_EPOCH;
+//! let Edited::Changed(octets) = patch(&Entity::read(stored.into()), &Target::Master, &change, now)? else {
+//!     panic!("the title is another one");
+//! };
+//! let text = std::str::from_utf8(&octets).expect("UTF-8");
+//! assert!(text.contains("summary:New\\, and better\r\nX-Odd;A=b:c\r\n"));
+//! # Ok::<(), Box<kalends_core::outcome::Error>>(())
+//! ```
+//!
+//! * [`collection`]: elements of one collection, and the organizer, of one component
+//! * [`complete`], [`occurrence`]: a To-do that is done, and edits of single occurrences
 //! * [`create`]: a new Event or To-do
 //! * [`patch`]: scalar fields and collections, over a [`patch::Target`]
+//! * [`recurrence_set`]: rules and dates as a whole
 
+pub mod collection;
+pub mod complete;
 pub mod create;
 mod materialize;
+mod membership;
+pub mod occurrence;
 pub mod patch;
+pub mod recurrence_set;
+#[cfg(test)]
+mod sample;
 pub mod scalar;
 mod shift;
 mod stamp;

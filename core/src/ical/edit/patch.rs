@@ -1,8 +1,12 @@
 //! A change of fields and collections over a scope (contract of the semantic toolset: `events_patch`, `todos_patch`).
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
+use super::collection::{self, CollectionPatch, Missing};
 use super::materialize::{self, Materialized};
+use super::recurrence_set::{self, NewRecurrence, Orphan};
 use super::scalar::{self, ScalarPatch};
 use super::shift;
 use super::temporal::{self, Measure, Times, same_form};
@@ -34,6 +38,8 @@ pub enum Target {
 pub struct Patch {
     /// Each field at most once.
     pub scalars: Vec<ScalarPatch>,
+    /// Each collection at most once.
+    pub collections: Vec<CollectionPatch>,
 }
 
 /// Changes an Event or To-do.
@@ -48,6 +54,7 @@ pub fn patch(entity: &Entity, target: &Target, patch: &Patch, now: Timestamp) ->
         entity,
         kind,
         instructions,
+        collections: collections(patch)?,
     }
     .run(target, now)
 }
@@ -75,15 +82,35 @@ fn instructions(kind: Kind, patch: &Patch) -> Result<Vec<(ScalarPatch, String)>,
     Ok(out)
 }
 
+/// The collections with the pointers to them.
+fn collections(patch: &Patch) -> Result<Vec<(&CollectionPatch, String)>, Box<Error>> {
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for (at, collection) in patch.collections.iter().enumerate() {
+        let pointer = format!("/patch/collections/{at}");
+        if !seen.insert(collection.field()) {
+            let message = format!("Send one instruction for {}.", collection.field());
+            return Err(fault(format!("{pointer}/field"), "value_not_allowed", &message));
+        }
+        out.push((collection, pointer));
+    }
+    Ok(out)
+}
+
 struct Plan<'a> {
     entity: &'a Entity,
     kind: Kind,
     instructions: Vec<(ScalarPatch, String)>,
+    collections: Vec<(&'a CollectionPatch, String)>,
 }
 
 impl Plan<'_> {
     fn run(&self, target: &Target, now: Timestamp) -> Result<Edited, Box<Error>> {
         let entity = self.entity;
+        if let Some((_, _, pointer)) = self.recurrence_set().filter(|_| *target != Target::EntireSet) {
+            let message = "Send the scope entire-set: the recurrence is that of the whole set.";
+            return Err(fault(pointer, "value_not_allowed", message));
+        }
         let document = entity.document().clone();
         let master = entity.master.as_ref().map(|master| master.component);
         let overrides: Vec<_> = entity.overrides.iter().map(|part| part.component).collect();
@@ -112,7 +139,8 @@ impl Plan<'_> {
                 };
                 self.reserve_cancellation(&document, &[&overrides[..], &[master]].concat())?;
                 let (done, by) = self.apply(document, master, &overrides)?;
-                shift::recurrence(entity, done, &by)?
+                let replaced = self.recurrence_set().is_some();
+                self.replace_set(shift::recurrence(entity, done, &by, !replaced)?)?
             }
             Target::Master | Target::EntireSet => {
                 let Some(master) = master else {
@@ -126,10 +154,29 @@ impl Plan<'_> {
                     let message = "The start of a recurring resource moves with the scope entire-set.";
                     return Err(fault(&**pointer, "value_not_allowed", message));
                 }
-                self.apply(document, master, &[])?.0
+                self.replace_set(self.apply(document, master, &[])?.0)?
             }
         };
         finish(entity, done, now)
+    }
+
+    /// The instruction about the recurrence set, with the pointer to it.
+    fn recurrence_set(&self) -> Option<(Option<&NewRecurrence>, &[Orphan], &str)> {
+        self.instructions.iter().find_map(|(scalar, pointer)| {
+            let ScalarPatch::RecurrenceSet { set, orphans } = scalar else {
+                return None;
+            };
+            Some((set.as_ref(), &orphans[..], pointer.trim_end_matches("/value")))
+        })
+    }
+
+    fn replace_set(&self, document: Document) -> Result<Document, Box<Error>> {
+        match self.recurrence_set() {
+            Some((set, orphans, pointer)) => {
+                recurrence_set::replace(&Entity::from_document(document), set, orphans, pointer)
+            }
+            None => Ok(document),
+        }
     }
 
     /// An override that was made for nothing is not written.
@@ -163,7 +210,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The overrides after the one with this component index, by their recurrence identities.
+    /// The overrides beside and after the one with this component index, by their recurrence identities.
     fn later(&self, document: &Document, component: usize) -> Vec<usize> {
         let made = Entity::from_document(document.clone());
         let by = Measure(&made.zones);
@@ -172,7 +219,7 @@ impl Plan<'_> {
         let later = made
             .overrides
             .iter()
-            .filter(|part| moment(part) > from && part.component != component);
+            .filter(|part| moment(part) >= from && part.component != component);
         later.map(|part| part.component).collect()
     }
 
@@ -191,20 +238,28 @@ impl Plan<'_> {
             .partition(|(scalar, _)| scalar.is_time());
         for other in others {
             document = scalar::apply(&document, *other, self.kind, &fields)?;
-            if shift.start != 0 || shift.end != 0 {
+            if shift.start != 0 || shift.longer != 0 {
                 let mut changes = Changes::of(&document);
-                let moved = temporal::shift(
-                    &mut changes,
-                    document.component(*other),
-                    self.kind,
-                    shift.start,
-                    shift.end,
-                );
+                let moved = temporal::shift(&mut changes, document.component(*other), self.kind, &shift);
                 moved.map_err(|fault| unwritable("/patch", fault))?;
                 document = super::read(changes.octets())?;
             }
         }
         self.keep_completion(&before, &document)?;
+        // Components that come later get other indexes when one gets more in it.
+        let mut all = [others, &[component]].concat();
+        all.sort_unstable();
+        for each in all.into_iter().rev() {
+            let missing = if each == component {
+                Missing::Refused
+            } else {
+                Missing::Skipped
+            };
+            for (collection, pointer) in &self.collections {
+                let done = collection::apply(&document, each, collection, missing, pointer)?;
+                document = done.unwrap_or(document);
+            }
+        }
         Ok((document, shift))
     }
 
@@ -230,27 +285,26 @@ impl Plan<'_> {
     }
 }
 
-/// By how many local seconds the times of a component moved.
+/// How the times of a component moved, in local seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Shift {
+    /// By how much it starts later.
     pub(super) start: i64,
-    pub(super) end: i64,
+    /// By how much it lasts longer.
+    pub(super) longer: i64,
     pub(super) old: Times,
     pub(super) new: Times,
 }
 
 impl Shift {
     fn between(old: Times, new: Times) -> Self {
-        let by = |old: &Option<Temporal>, new: &Option<Temporal>| match (old, new) {
-            (Some(old), Some(new)) => Some(civil_second(new.civil()) - civil_second(old.civil())),
-            _ => None,
+        let start = match (&old.start, &new.start) {
+            (Some(old), Some(new)) => civil_second(new.civil()) - civil_second(old.civil()),
+            (None, _) | (_, None) => 0,
         };
-        let start = by(&old.start, &new.start).unwrap_or(0);
-        let length = |times: &Times| times.duration.map(|duration| duration.flat_seconds());
-        let end = by(&old.end, &new.end).or_else(|| Some(start + length(&new)? - length(&old)?));
         Self {
             start,
-            end: end.unwrap_or(start),
+            longer: new.length() - old.length(),
             old,
             new,
         }

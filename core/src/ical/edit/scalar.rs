@@ -1,5 +1,7 @@
 //! Scalar fields of one component.
 
+use super::collection::set_organizer;
+use super::recurrence_set::{NewRecurrence, Orphan};
 use super::temporal::{self, Measure, TimesPatch, set_plain};
 use super::{fault, read, refusal, unwritable};
 use crate::ical::changes::Changes;
@@ -7,6 +9,7 @@ use crate::ical::document::{Component, Document, Property};
 use crate::ical::duration::Duration;
 use crate::ical::encode::escape_text;
 use crate::ical::entity::Kind;
+use crate::ical::structured::NamedUri;
 use crate::ical::value::{Geo, OpenEnum, OpenEnumKind, Temporal, lossy, text, uri};
 use crate::ical::zone::Zones;
 use crate::outcome::{Code, Error};
@@ -40,6 +43,15 @@ pub enum ScalarPatch {
     PercentComplete(Option<u8>),
     /// URL of an Event, absolute.
     Url(Option<String>),
+    /// ORGANIZER; the whole property is replaced.
+    Organizer(Option<NamedUri>),
+    /// RRULE, RDATE and EXDATE; for the entire set only.
+    RecurrenceSet {
+        /// The new rule and dates; `None` makes it a single one.
+        set: Option<NewRecurrence>,
+        /// All that the new set does not make any more, and that goes with it.
+        orphans: Vec<Orphan>,
+    },
 }
 
 /// The registered values of STATUS (RFC 5545, 3.8.1.11).
@@ -73,6 +85,8 @@ impl ScalarPatch {
             Self::Priority(_) => "priority",
             Self::PercentComplete(_) => "percentComplete",
             Self::Url(_) => "url",
+            Self::Organizer(_) => "organizer",
+            Self::RecurrenceSet { .. } => "recurrenceSet",
         }
     }
 
@@ -92,6 +106,8 @@ impl ScalarPatch {
             Self::Priority(_) => "PRIORITY",
             Self::PercentComplete(_) => "PERCENT-COMPLETE",
             Self::Url(_) => "URL",
+            Self::Organizer(_) => "ORGANIZER",
+            Self::RecurrenceSet { .. } => "RRULE",
         }
     }
 
@@ -113,6 +129,8 @@ impl ScalarPatch {
             | Self::End(_)
             | Self::Duration(_)
             | Self::Status(_)
+            | Self::Organizer(_)
+            | Self::RecurrenceSet { .. }
             | Self::Priority(_) => true,
         }
     }
@@ -205,11 +223,11 @@ fn says_plain(value: &[u8]) -> String {
 /// Fields that nobody names keep their octets.
 pub(super) fn apply(
     document: &Document,
-    component: usize,
+    index: usize,
     kind: Kind,
     instructions: &[(ScalarPatch, String)],
 ) -> Result<Document, Box<Error>> {
-    let component = document.component(component);
+    let component = document.component(index);
     let mut changes = Changes::of(document);
     let (mut times, mut reopened, mut percent) = (TimesPatch::default(), false, false);
     for (instruction, pointer) in instructions {
@@ -233,10 +251,17 @@ pub(super) fn apply(
         let new = temporal::decide(kind, &old, &times, Measure(&zones))?;
         temporal::write(&mut changes, component, kind, &old, &new).map_err(|fault| unwritable("/patch", fault))?;
     }
-    read(changes.octets())
+    let mut document = read(changes.octets())?;
+    for (instruction, pointer) in instructions {
+        if let ScalarPatch::Organizer(organizer) = instruction {
+            let done = set_organizer(&document, index, organizer.as_ref(), pointer)?;
+            document = done.unwrap_or(document);
+        }
+    }
+    Ok(document)
 }
 
-/// `None` for start, end and duration, which are decided together.
+/// `None` for start, end and duration, which are decided together, and for what has an edit of its own.
 fn plain<'p>(instruction: &ScalarPatch, kind: Kind, pointer: &'p str) -> Result<Option<Plain<'p>>, Box<Error>> {
     let name = instruction.property(kind);
     let open = |value: &Option<String>, registered: &'static [&'static str]| {
@@ -276,7 +301,11 @@ fn plain<'p>(instruction: &ScalarPatch, kind: Kind, pointer: &'p str) -> Result<
         ScalarPatch::Priority(value) => other(value.map(|value| number(value, 9, pointer)))?,
         ScalarPatch::PercentComplete(value) => other(value.map(|value| number(value, 100, pointer)))?,
         ScalarPatch::Url(value) => other(value.as_ref().map(|value| absolute(value, pointer)))?,
-        ScalarPatch::Start(_) | ScalarPatch::End(_) | ScalarPatch::Duration(_) => return Ok(None),
+        ScalarPatch::Start(_)
+        | ScalarPatch::End(_)
+        | ScalarPatch::Duration(_)
+        | ScalarPatch::Organizer(_)
+        | ScalarPatch::RecurrenceSet { .. } => return Ok(None),
     }))
 }
 

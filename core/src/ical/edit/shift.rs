@@ -20,10 +20,24 @@ const STEPS: u64 = 10_000;
 const POINTER: &str = "/patch/scalars";
 
 /// `document`, in which the master's start has moved by `by`, with EXDATE, RDATE, UNTIL and RECURRENCE-ID moved too.
-/// Where kind or zone of the start change, there must be nothing that names occurrences.
-pub(super) fn recurrence(before: &Entity, document: Document, by: &Shift) -> Result<Document, Box<Error>> {
-    let (Some(old), Some(new)) = (&by.old.start, &by.new.start) else {
-        return Ok(document);
+/// Where kind or zone of the start change, there must be nothing that names occurrences. `checked`: the rule has to make
+/// the new start.
+pub(super) fn recurrence(
+    before: &Entity,
+    document: Document,
+    by: &Shift,
+    checked: bool,
+) -> Result<Document, Box<Error>> {
+    let (old, new) = match (&by.old.start, &by.new.start) {
+        (Some(old), Some(new)) => (old, new),
+        (Some(_), None) if checked => {
+            return Err(fault(
+                POINTER,
+                "recurrence_start_required",
+                "A series needs a start: set another one instead.",
+            ));
+        }
+        (_, None) | (None, _) => return Ok(document),
     };
     if old == new {
         return Ok(document);
@@ -58,7 +72,9 @@ pub(super) fn recurrence(before: &Entity, document: Document, by: &Shift) -> Res
         .try_for_each(|part| mover.part(&mut changes, &document, part));
     moved.map_err(|fault| unwritable(POINTER, fault))?;
     let moved = read(changes.octets())?;
-    check_start(before, master, &moved)?;
+    if checked {
+        check_start(before, master, &moved)?;
+    }
     Ok(moved)
 }
 

@@ -1,6 +1,6 @@
 //! DTSTAMP, LAST-MODIFIED and SEQUENCE of the components that an edit changed (RFC 5545, 3.8.7).
 //!
-//! A component changed if its octets did; it is found again by its recurrence identity. SEQUENCE goes up only where
+//! A component changed if its octets did; it is found again by its place or its recurrence identity. SEQUENCE goes up only where
 //! attendees have to know (RFC 5546, 2.1.4): times, recurrence, STATUS or the set of attendees are different, and the
 //! component has an ORGANIZER or a SEQUENCE. An override that is new is compared with the component it was taken from.
 
@@ -28,9 +28,16 @@ pub(super) fn utc(now: Timestamp) -> Temporal {
 pub(super) fn apply(before: &Entity, after: &Entity, now: Timestamp) -> Result<Document, Box<Error>> {
     let now = utc(now).encoded();
     let mut changes = Changes::of(after.document());
-    for part in after.parts() {
+    // Where no override came or went, each is in its place still, also if its identity moved.
+    let in_place = before.parts().count() == after.parts().count();
+    for (at, part) in after.parts().enumerate() {
         let component = after.document().component(part.component);
-        let own = before.parts().find(|old| old.identity == part.identity);
+        let range = part.has_range(after.document());
+        let same = |old: &&Part| old.identity == part.identity && old.has_range(before.document()) == range;
+        let own = match in_place {
+            true => before.parts().nth(at),
+            false => before.parts().find(same),
+        };
         let old = own.or(before.master.as_ref());
         let old_component = old.map(|old| before.document().component(old.component));
         if own.is_some() && old_component.is_some_and(|old| old.slice() == component.slice()) {

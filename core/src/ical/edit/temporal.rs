@@ -1,6 +1,7 @@
 //! Start, end and duration: what an instruction makes of them, and how the components are changed.
 
 use super::fault;
+use super::patch::Shift;
 use crate::ical::changes::Changes;
 use crate::ical::document::Component;
 use crate::ical::duration::Duration;
@@ -18,6 +19,17 @@ pub(super) struct Times {
     pub(super) start: Option<Temporal>,
     pub(super) end: Option<Temporal>,
     pub(super) duration: Option<Duration>,
+}
+
+impl Times {
+    /// Local seconds from the start to the end; none if nothing tells.
+    pub(super) fn length(&self) -> i64 {
+        match (self.duration, &self.start, &self.end) {
+            (Some(duration), ..) => duration.flat_seconds(),
+            (None, Some(start), Some(end)) => civil_second(end.civil()) - civil_second(start.civil()),
+            (None, ..) => 0,
+        }
+    }
 }
 
 /// A value to set, or `None` to clear; with the pointer to it.
@@ -77,7 +89,7 @@ impl Measure<'_> {
     }
 
     /// `time` in its own form, as long after `to` as `end` is after `start`.
-    fn carry(self, start: &Temporal, end: &Temporal, to: &Temporal) -> Temporal {
+    pub(super) fn carry(self, start: &Temporal, end: &Temporal, to: &Temporal) -> Temporal {
         let length = self.second(end) - self.second(start);
         // An end in the zone of its start goes with it into another zone; one in a zone of its own stays there.
         let form = if same_form(start, end) { to } else { end };
@@ -268,23 +280,24 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// Moves the times of a component by local seconds: the start, and the end or the duration with it.
+/// Moves the times of a component as those of another one moved. What had no length gets the length of the other.
 pub(super) fn shift<'a>(
     changes: &mut Changes<'a>,
     component: Component<'a>,
     kind: Kind,
-    start: i64,
-    end: i64,
+    by: &Shift,
 ) -> Result<(), Unwritable> {
     let old = stored(component, kind);
-    let new = Times {
-        start: old.start.as_ref().map(|time| shifted(time, start)),
-        end: old.end.as_ref().map(|time| shifted(time, end)),
-        duration: match old.duration {
-            Some(duration) if start != end => duration.longer(end - start).or(old.duration),
-            other => other,
-        },
+    // What would last no time at all keeps its own length.
+    let longer = if old.length() + by.longer > 0 { by.longer } else { 0 };
+    let start = old.start.as_ref().map(|time| shifted(time, by.start));
+    let end = match (&old.end, old.duration, &start) {
+        (Some(end), ..) => Some(shifted(end, by.start + longer)),
+        (None, None, Some(start)) if by.longer > 0 => Some(shifted(start, by.new.length())),
+        (None, ..) => None,
     };
+    let duration = old.duration.map(|duration| duration.longer(longer).unwrap_or(duration));
+    let new = Times { start, end, duration };
     write(changes, component, kind, &old, &new)
 }
 

@@ -1,7 +1,9 @@
 use jiff::Timestamp;
 
-use super::create::{NewEntity, NewFields, PRODID, create};
+use super::collection::CollectionPatch;
+use super::create::{NewEntity, NewFields, NewOverride, NewSeries, PRODID, create};
 use super::patch::{Patch, Target, patch};
+use super::recurrence_set::{NewRecurrence, Orphan, OverrideName};
 use super::scalar::ScalarPatch;
 use super::*;
 use crate::ical::entity::Kind;
@@ -42,7 +44,15 @@ fn stamped(lines: &str) -> String {
 }
 
 fn edited(text: &str, target: &Target, scalars: Vec<ScalarPatch>) -> Result<Edited, Box<Error>> {
-    patch(&Entity::read(text.to_owned().into()), target, &Patch { scalars }, now())
+    patch(
+        &Entity::read(text.to_owned().into()),
+        target,
+        &Patch {
+            scalars,
+            ..Patch::default()
+        },
+        now(),
+    )
 }
 
 fn changed(text: &str, target: &Target, scalars: Vec<ScalarPatch>) -> String {
@@ -431,6 +441,7 @@ fn new_resources_are_complete() {
             kind,
             uid: "u-1".into(),
             fields,
+            series: None,
         };
         create(&entity, now()).map(|octets| String::from_utf8(octets.to_vec()).expect("text"))
     };
@@ -488,4 +499,245 @@ fn new_resources_are_complete() {
         (early.code, &*early.pointer),
         ("due_not_after_start", "/entity/fields/start")
     );
+}
+
+fn collection(json: serde_json::Value) -> CollectionPatch {
+    CollectionPatch::from_json(&json, Kind::Event, "/patch/collections/0").expect("a patch")
+}
+
+fn gathered(text: &str, target: &Target, collections: Vec<CollectionPatch>) -> Result<String, Box<Error>> {
+    let all = Patch {
+        collections,
+        ..Patch::default()
+    };
+    match patch(&Entity::read(text.to_owned().into()), target, &all, now())? {
+        Edited::Changed(octets) => Ok(String::from_utf8(octets.to_vec()).expect("text")),
+        Edited::Unchanged => Ok("unchanged".into()),
+    }
+}
+
+/// An alarm that is added to the master moves the components behind it; each still gets what is meant for it.
+#[test]
+fn collections_are_patched_in_every_component_of_a_scope() {
+    let master = "DTSTART:20261019T100000\nRRULE:FREQ=DAILY\nCATEGORIES:A,B\n";
+    let instance = "RECURRENCE-ID:20261020T100000\nDTSTART:20261020T120000\nCATEGORIES:B\n";
+    let before = resource(&[&event(master), &event(instance)]);
+    let alarm = "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT5M\nDESCRIPTION:now\nEND:VALARM\n";
+    let patches = vec![
+        collection(serde_json::json!({"field": "categories", "operation": "addRemove", "add": ["C"], "remove": ["A"]})),
+        collection(
+            serde_json::json!({"field": "alarms", "operation": "addRemove", "add": [{
+                "action": {"value": "display", "parameters": []},
+                "trigger": {"value": "-PT5M", "parameters": []},
+                "description": {"value": "now", "parameters": []},
+            }]}),
+        ),
+    ];
+    let want = resource(&[
+        &stamped(&format!("{}CATEGORIES:C\n{alarm}", master.replace("A,B", "B"))),
+        &stamped(&format!("{instance}CATEGORIES:C\n{alarm}")),
+    ]);
+    assert_eq!(gathered(&before, &Target::EntireSet, patches), Ok(want));
+    let missing = collection(serde_json::json!({"field": "categories", "operation": "addRemove", "remove": ["Z"]}));
+    let error = gathered(&before, &Target::EntireSet, vec![missing.clone()]).expect_err("no Z anywhere");
+    assert_eq!(error.code, Code::NotFound);
+    let twice = gathered(&before, &Target::Master, vec![missing.clone(), missing]).expect_err("twice");
+    assert_eq!(twice.violations[0].pointer, "/patch/collections/1/field");
+}
+
+/// RFC 5545, 3.6.5: a TZID needs its VTIMEZONE. One that others left out is not ours to add.
+#[test]
+fn a_zone_that_comes_in_is_defined() {
+    let before = resource(&[&event("DTSTART;TZID=Asia/Tokyo:20260102T090000\n")]);
+    let to = |value: &str| vec![ScalarPatch::Start(Some(time(value)))];
+    let after = changed(&before, &Target::Master, to("20260102T090000 W. Europe Standard Time"));
+    let start = stamped("DTSTART;TZID=Europe/Berlin:20260102T090000\n");
+    assert!(
+        after.starts_with("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VTIMEZONE\nTZID:Europe/Berlin\n"),
+        "{after}"
+    );
+    assert!(
+        after.ends_with(&format!("END:VTIMEZONE\n{start}END:VCALENDAR\n")),
+        "{after}"
+    );
+    assert_eq!(after.matches("BEGIN:VTIMEZONE").count(), 1);
+    let again = changed(&after, &Target::Master, to("20260103T090000 Europe/Berlin"));
+    assert_eq!(again.matches("BEGIN:VTIMEZONE").count(), 1);
+    let kept = changed(&before, &Target::Master, to("20260103T090000 Asia/Tokyo"));
+    assert_eq!(kept, resource(&[&stamped("DTSTART;TZID=Asia/Tokyo:20260103T090000\n")]));
+}
+
+fn fields(start: &str) -> NewFields {
+    NewFields {
+        start: Some(time(start)),
+        ..NewFields::default()
+    }
+}
+
+fn new_series(fields: NewFields, rrule: &str, overrides: Vec<NewOverride>) -> Result<String, Box<Error>> {
+    let entity = NewEntity {
+        kind: Kind::Event,
+        uid: "u-1".into(),
+        fields,
+        series: Some(NewSeries {
+            set: NewRecurrence {
+                rrule: Some(rrule.into()),
+                exdates: Some(vec![time("20261013T100000 W. Europe Standard Time")]),
+                ..NewRecurrence::default()
+            },
+            overrides,
+        }),
+    };
+    create(&entity, now()).map(|octets| String::from_utf8(octets.to_vec()).expect("text"))
+}
+
+/// Overrides are complete components, also where the caller says only what is different.
+#[test]
+fn a_new_series_has_its_exceptions() {
+    let each = |identity: &str, cancelled, fields| NewOverride {
+        identity: time(identity),
+        future: false,
+        cancelled,
+        fields,
+    };
+    let master = NewFields {
+        summary: Some("a".into()),
+        end: Some(time("20261006T113000 Europe/Berlin")),
+        ..fields("20261006T100000 Europe/Berlin")
+    };
+    let later = NewFields {
+        summary: Some("b".into()),
+        ..fields("20261027T120000 Europe/Berlin")
+    };
+    let overrides = vec![
+        each("20261020T100000 Europe/Berlin", true, NewFields::default()),
+        each("20261027T100000 Europe/Berlin", false, later),
+    ];
+    let made = new_series(master.clone(), "FREQ=WEEKLY;BYDAY=TU", overrides).expect("a series");
+    let parts: Vec<_> = made.split("BEGIN:VEVENT\r\n").collect();
+    let stamps =
+        "UID:u-1\r\nDTSTAMP:20261130T120000Z\r\nCREATED:20261130T120000Z\r\nLAST-MODIFIED:20261130T120000Z\r\n";
+    let zone = "TZID=Europe/Berlin";
+    assert!(parts[0].contains("TZID:Europe/Berlin\r\n"));
+    assert_eq!(
+        parts[1],
+        format!(
+            "{stamps}DTSTART;{zone}:20261006T100000\r\nDTEND;{zone}:20261006T113000\r\nRRULE:FREQ=WEEKLY;BYDAY=TU\r\n\
+             EXDATE;{zone}:20261013T100000\r\nSUMMARY:a\r\nEND:VEVENT\r\n"
+        )
+    );
+    assert_eq!(
+        parts[2],
+        format!(
+            "{stamps}DTSTART;{zone}:20261020T100000\r\nDTEND;{zone}:20261020T113000\r\nRECURRENCE-ID;{zone}:20261020T100000\r\n\
+             SUMMARY:a\r\nSTATUS:CANCELLED\r\nEND:VEVENT\r\n"
+        )
+    );
+    assert_eq!(
+        parts[3],
+        format!(
+            "{stamps}DTSTART;{zone}:20261027T120000\r\nDTEND;{zone}:20261027T133000\r\nRECURRENCE-ID;{zone}:20261027T100000\r\n\
+             SUMMARY:b\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+        )
+    );
+    let code = |made: Result<String, Box<Error>>| made.expect_err("refused").violations.remove(0).code;
+    let none = NewFields::default;
+    let one = |identity: &str| vec![each(identity, false, none())];
+    let rule = "FREQ=WEEKLY;BYDAY=TU";
+    assert_eq!(
+        code(new_series(master.clone(), "FREQ=WEEKLY;BYDAY=WE", vec![])),
+        "recurrence_start_mismatch"
+    );
+    assert_eq!(
+        code(new_series(master.clone(), rule, one("20261021T100000 Europe/Berlin"))),
+        "value_not_allowed"
+    );
+    assert_eq!(
+        code(new_series(master.clone(), rule, one("20261020T080000Z"))),
+        "recurrence_family_mismatch"
+    );
+    let twice = [
+        one("20261020T100000 Europe/Berlin"),
+        one("20261020T100000 Europe/Berlin"),
+    ]
+    .concat();
+    assert_eq!(
+        code(new_series(master.clone(), rule, twice)),
+        "recurrence_override_duplicate"
+    );
+    let odd = NewFields {
+        status: Some("CANCELLED".into()),
+        ..none()
+    };
+    let conflict = vec![each("20261020T100000 Europe/Berlin", false, odd)];
+    assert_eq!(code(new_series(master, rule, conflict)), "override_status_conflict");
+}
+
+/// One occurrence gets a component of its own, later ones share a shift, and what changes nothing is not written.
+#[test]
+fn single_occurrences_and_later_ones_are_patched() {
+    let master = "DTSTART:20261001T100000\nDTEND:20261001T110000\nRRULE:FREQ=DAILY\nSUMMARY:a\n";
+    let moved = "RECURRENCE-ID:20261008T100000\nDTSTART:20261008T150000\nDTEND:20261008T160000\nSUMMARY:b\n";
+    let before = resource(&[&event(master), &event(moved)]);
+    let title = || vec![ScalarPatch::Summary(Some("new".into()))];
+    let own = "RECURRENCE-ID:20261003T100000\nDTSTART:20261003T100000\nDTEND:20261003T110000\nSUMMARY:new\n";
+    let want = resource(&[&event(master), &event(moved), &stamped(own)]);
+    assert_eq!(
+        changed(&before, &Target::Occurrence(time("20261003T100000")), title()),
+        want
+    );
+    let same = vec![ScalarPatch::Summary(Some("a".into()))];
+    assert_eq!(
+        edited(&before, &Target::Occurrence(time("20261003T100000")), same),
+        Ok(Edited::Unchanged)
+    );
+    let start = vec![ScalarPatch::Start(Some(time("20261005T113000")))];
+    let future = "RECURRENCE-ID;RANGE=THISANDFUTURE:20261005T100000\nDTSTART:20261005T113000\nDTEND:20261005T123000\nSUMMARY:a\n";
+    let shifted = moved.replace("T150000", "T163000").replace("T160000", "T173000");
+    let want = resource(&[&event(master), &stamped(&shifted), &stamped(future)]);
+    assert_eq!(
+        changed(&before, &Target::ThisAndFuture(time("20261005T100000")), start),
+        want
+    );
+    let zoned = vec![
+        ScalarPatch::Start(Some(time("20261005T113000Z"))),
+        ScalarPatch::End(Some(time("20261005T123000Z"))),
+    ];
+    assert_eq!(
+        refused(&before, &Target::ThisAndFuture(time("20261005T100000")), zoned),
+        "temporal_family_mismatch"
+    );
+    assert_eq!(
+        refused(&before, &Target::Occurrence(time("20261003T110000")), title()),
+        "NotFound"
+    );
+}
+
+#[test]
+fn a_recurrence_set_is_replaced_for_the_entire_set() {
+    let before = resource(&[
+        &event("DTSTART:20261001T100000\nRRULE:FREQ=DAILY\n"),
+        &event("RECURRENCE-ID:20261003T100000\nDTSTART:20261003T150000\n"),
+    ]);
+    let weekly = |orphans| {
+        vec![ScalarPatch::RecurrenceSet {
+            set: Some(NewRecurrence {
+                rrule: Some("FREQ=WEEKLY".into()),
+                ..NewRecurrence::default()
+            }),
+            orphans,
+        }]
+    };
+    let orphan = Orphan::Override(OverrideName {
+        identity: time("20261003T100000"),
+        future: false,
+    });
+    let want = resource(&[&stamped("DTSTART:20261001T100000\nRRULE:FREQ=WEEKLY\n")]);
+    assert_eq!(changed(&before, &Target::EntireSet, weekly(vec![orphan])), want);
+    assert_eq!(refused(&before, &Target::EntireSet, weekly(vec![])), "required_member");
+    assert_eq!(refused(&before, &Target::Master, weekly(vec![])), "value_not_allowed");
+    let single = resource(&[&event("DTSTART:20261001T100000\n")]);
+    let both = [weekly(vec![]), vec![ScalarPatch::Start(Some(time("20261002T100000")))]].concat();
+    let want = resource(&[&stamped("DTSTART:20261002T100000\nRRULE:FREQ=WEEKLY\n")]);
+    assert_eq!(changed(&single, &Target::EntireSet, both), want);
 }

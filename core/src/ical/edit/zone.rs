@@ -6,6 +6,7 @@ use super::{calendar, read};
 use crate::ical::changes::Changes;
 use crate::ical::document::Document;
 use crate::ical::value::{DateOrPeriod, Times};
+use crate::ical::vtimezone::{Horizon, vtimezone};
 use crate::ical::zone::Zone;
 use crate::outcome::Error;
 
@@ -24,16 +25,11 @@ pub(super) fn complete(before: &Document, after: Document) -> Result<Document, B
     }
     let definitions: Vec<_> = needed
         .into_iter()
-        .filter_map(|(tzid, year)| definition(&tzid, year - 1))
+        .filter_map(|(tzid, year)| vtimezone(&tzid, year - 1, Horizon::Open))
         .collect();
     let mut changes = Changes::of(&after);
     changes.add_components_first(calendar(&after), &definitions);
     read(changes.octets())
-}
-
-/// The VTIMEZONE of an IANA zone from a year on.
-fn definition(_name: &str, _year: i16) -> Option<crate::ical::encode::NewComponent> {
-    None
 }
 
 /// The TZIDs that properties name, each with the year of the earliest time in it.

@@ -226,6 +226,15 @@ fn what_is_odd_but_clear_is_read_with_a_remark() {
         ("DURATION:-PT5M\r\n", "duration_not_positive"),
         ("RRULE:FREQ=DAILY;UNTIL=20260601\r\n", "until_type_mismatch"),
         ("RDATE;VALUE=DATE:20260601\r\n", "rdate_type_mismatch"),
+        ("RRULE:FREQ=WEEKLY;BYDAY=TU\r\n", "recurrence_start_mismatch"),
+        (
+            "RRULE:FREQ=DAILY;BYHOUR=9,12\r\nRRULE:FREQ=YEARLY;BYMONTH=6;COUNT=2\r\n",
+            "recurrence_start_mismatch",
+        ),
+        (
+            "RRULE:FREQ=YEARLY;INTERVAL=2;BYWEEKNO=19,53;BYDAY=MO\r\n",
+            "week_number_interval_ambiguous",
+        ),
     ] {
         let entity = calendar(&event(&format!("{start}{lines}")));
         assert_eq!((entity.opaque(), codes(&entity)), (None, vec![want]), "{lines}");
@@ -235,9 +244,15 @@ fn what_is_odd_but_clear_is_read_with_a_remark() {
         (bare.opaque(), codes(&bare)),
         (None, vec!["calendar_required_property_invalid"])
     );
+    let excluded = calendar(&event(&format!(
+        "{start}RRULE:FREQ=DAILY;COUNT=3\r\nEXRULE:FREQ=DAILY;INTERVAL=2\r\n"
+    )));
+    assert_eq!(codes(&excluded), ["exclusion_rule_applied"]);
+    assert_eq!(year(&excluded).expect("evaluable").len(), 1);
     for quiet in [
         "DTEND;TZID=Europe/Berlin:20260504T103000\r\n",
         "DTEND:20260504T080000Z\r\n",
+        "RRULE:FREQ=WEEKLY;BYDAY=TU\r\nRRULE:FREQ=MONTHLY;BYDAY=1MO\r\n",
         "DURATION:PT0S\r\n",
         "EXDATE:\r\nRRULE:FREQ=DAILY;UNTIL=20260601T080000Z\r\n",
     ] {
@@ -264,8 +279,8 @@ fn a_recurrence_part_that_cannot_be_read_is_no_reason_to_hide_the_rest() {
             "recurrence_rule_invalid",
         ),
         (
-            event(&format!("{start}EXRULE:FREQ=WEEKLY\r\n")),
-            "exclusion_rule_unsupported",
+            event(&format!("{start}EXRULE:FREQ=WEEKLY;BYDAY=1MO\r\n")),
+            "recurrence_rule_invalid",
         ),
         (
             event(&format!("{start}EXDATE:20260505T080000Z,never\r\n")),
@@ -324,6 +339,35 @@ fn overrides_without_their_master_stay_readable() {
         ),
         (3_600, Some("PT1H"))
     );
+}
+
+#[test]
+fn an_override_of_an_occurrence_that_the_set_does_not_make_is_told() {
+    let master = |rest: &str| event(&format!("DTSTART;TZID=Europe/Berlin:20000103T090000\r\n{rest}"));
+    let own = |identity: &str| event(&format!("RECURRENCE-ID{identity}\r\nDTSTART:20260701T120000Z\r\n"));
+    let weekly = "RRULE:FREQ=WEEKLY\r\nRDATE:20260704T100000Z\r\nEXDATE:20260713T070000Z\r\n";
+    for (rest, identity, orphaned) in [
+        (weekly, ":20260706T070000Z", false),
+        (weekly, ";TZID=Europe/Berlin:20260706T090000", false),
+        (weekly, ";VALUE=DATE:20260706", false),
+        (weekly, ":20260704T100000Z", false),
+        (weekly, ":20260713T070000Z", false),
+        (weekly, ":20260707T070000Z", true),
+        (weekly, ":20260706T080000Z", true),
+        (weekly, ":19991227T080000Z", true),
+        ("", ":20000103T080000Z", false),
+        ("", ":20000104T080000Z", true),
+        // More than the remarks may cost: no claim is made.
+        (
+            "RRULE:FREQ=SECONDLY;BYSECOND=0;BYMINUTE=0;COUNT=4000000\r\n",
+            ":20260706T080001Z",
+            false,
+        ),
+    ] {
+        let codes = codes(&calendar(&(master(rest) + &own(identity))));
+        let told = codes.contains(&"recurrence_override_orphaned");
+        assert_eq!(told, orphaned, "{rest}{identity}: {codes:?}");
+    }
 }
 
 #[test]

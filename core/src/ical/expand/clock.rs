@@ -11,7 +11,7 @@ use crate::ical::zone::{LocalKind, Zone};
 #[derive(Debug)]
 pub(super) struct Clock<'a> {
     frame: &'a Frame<'a>,
-    last: Option<(Box<str>, Zone)>,
+    last: Option<(Arc<str>, Zone)>,
     utc: Zone,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Clock<'a> {
         let resolution = self.frame.zones.resolve(tzid);
         let zone = resolution
             .zone()
-            .ok_or_else(|| Unevaluable::Zone(tzid.clone()))?
+            .ok_or_else(|| Unevaluable::Zone(tzid.as_ref().into()))?
             .clone();
         self.last = Some((tzid.clone(), zone.clone()));
         Ok(zone)
@@ -75,7 +75,7 @@ impl Form {
             Temporal::Date(_) => Kind::Date,
             Temporal::Floating(_) => Kind::Floating,
             Temporal::Utc(_) => Kind::Utc,
-            Temporal::Zoned(_, tzid) => Kind::Zoned(tzid.as_ref().into()),
+            Temporal::Zoned(_, tzid) => Kind::Zoned(tzid.clone()),
         };
         let zone = clock.zone(value)?;
         Ok(Self { kind, zone })
@@ -117,8 +117,13 @@ impl Form {
             Kind::Date => Temporal::Date(time.date()),
             Kind::Floating => Temporal::Floating(time),
             Kind::Utc => Temporal::Utc(time),
-            Kind::Zoned(tzid) => Temporal::Zoned(time, tzid.as_ref().into()),
+            Kind::Zoned(tzid) => Temporal::Zoned(time, tzid.clone()),
         }
+    }
+
+    /// What names an occurrence in a set of this form: the local second of a day, else the instant.
+    pub(super) fn key(&self, civil: i64, instant: i64) -> i64 {
+        if self.is_date() { civil } else { instant }
     }
 
     /// The local second at an instant.

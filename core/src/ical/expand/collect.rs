@@ -15,6 +15,15 @@ pub(super) struct Master {
 }
 
 impl Master {
+    /// The instant of an occurrence by its key and its local second.
+    pub(super) fn instant(&self, key: i64, civil: i64) -> i64 {
+        if self.form.is_date() {
+            self.form.instant(civil).0
+        } else {
+            key
+        }
+    }
+
     /// Where an occurrence lies on the clock of an override, before the shift.
     pub(super) fn base(&self, form: &Form, civil: i64, key: i64) -> i64 {
         if self.form.is_date() || form.is_date() {
@@ -27,11 +36,21 @@ impl Master {
 
 /// What an EXDATE or RECURRENCE-ID names. The key of an occurrence is its local midnight in a series of dates and its
 /// instant in a series of times.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Key(i64),
     /// A day in a series of times, in days since 1970.
     Day(i64),
+}
+
+impl Name {
+    /// Whether it names the occurrence with this key and local second in the zone of DTSTART.
+    pub(super) fn means(self, key: i64, civil: i64) -> bool {
+        match self {
+            Self::Key(own) => own == key,
+            Self::Day(day) => day == civil.div_euclid(DAY),
+        }
+    }
 }
 
 /// Names to look up, sorted.
@@ -56,6 +75,7 @@ pub(super) struct Slot<'s> {
 }
 
 /// THISANDFUTURE.
+#[derive(Debug)]
 pub(super) struct Future {
     pub(super) key: i64,
     pub(super) component: usize,
@@ -66,6 +86,7 @@ pub(super) struct Future {
     pub(super) cancelled: bool,
 }
 
+#[derive(Debug)]
 pub(super) struct Found {
     pub(super) key: i64,
     pub(super) rank: u8,
@@ -73,6 +94,7 @@ pub(super) struct Found {
 }
 
 /// Takes occurrences and keeps those that lie in the window.
+#[derive(Debug)]
 pub(super) struct Collector {
     pub(super) window: Window,
     pub(super) excluded: Names,
@@ -103,7 +125,7 @@ impl Collector {
         let (from, extent) = match future {
             None => (slot.instant, slot.measure.lay(slot.form, slot.own_civil, slot.instant)),
             Some(future) => {
-                let (civil, from) = future.moved(master, slot);
+                let (civil, from) = future.moved(master, slot.civil, slot.key);
                 (from, future.measure.lay(&future.form, civil, from))
             }
         };
@@ -114,7 +136,7 @@ impl Collector {
         let (start, source) = match future {
             None => (identity.clone(), None),
             Some(future) => {
-                let start = future.form.value(future.moved(master, slot).0);
+                let start = future.form.value(future.moved(master, slot.civil, slot.key).0);
                 (start, Some(slot.measure.lay(slot.form, slot.own_civil, slot.instant)))
             }
         };
@@ -169,8 +191,8 @@ impl Collector {
 
 impl Future {
     /// The start of a later occurrence under this override, in local and in Unix seconds.
-    fn moved(&self, master: &Master, slot: &Slot<'_>) -> (i64, i64) {
-        let moved = master.base(&self.form, slot.civil, slot.key) + self.shift;
+    pub(super) fn moved(&self, master: &Master, civil: i64, key: i64) -> (i64, i64) {
+        let moved = master.base(&self.form, civil, key) + self.shift;
         let civil = if self.form.is_date() {
             moved.div_euclid(DAY) * DAY
         } else {

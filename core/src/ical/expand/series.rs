@@ -7,13 +7,17 @@ use super::{Frame, Instance, RecurrenceDate, Series, SeriesOverride, Span, Uneva
 use crate::ical::recur::{DAY, Occurrences, Rule, RuleFault, Steps, StepsExhausted, Until, civil_second};
 use crate::ical::value::Temporal;
 
-/// The state of one call of [`super::occurrences`].
+/// What becomes of a local second and its instant that a rule makes.
+pub(super) type Each<'a> = fn(&mut Expansion<'a>, i64, i64) -> Result<(), Unevaluable>;
+
+/// The state of one expansion or lookup.
+#[derive(Debug)]
 pub(super) struct Expansion<'a> {
     series: &'a Series,
     steps: &'a mut Steps,
     clock: Clock<'a>,
-    master: Master,
-    collector: Collector,
+    pub(super) master: Master,
+    pub(super) collector: Collector,
 }
 
 impl<'a> Expansion<'a> {
@@ -47,11 +51,17 @@ impl<'a> Expansion<'a> {
 
     pub(super) fn run(mut self) -> Result<Vec<Instance>, Unevaluable> {
         let series = self.series;
-        self.steps
-            .charge((series.exdates.len() + series.rdates.len() + series.overrides.len()) as u64)?;
+        self.charge_lists()?;
         for date in &series.exdates {
             let name = self.name(date)?;
             self.collector.excluded.add(name);
+        }
+        if !series.exrules.is_empty() {
+            for each in &series.overrides {
+                let civil = self.place(&each.identity)?.1;
+                let from = self.master.form.instant(civil).0;
+                self.exclude_rules(Window { from, to: from + 1 })?;
+            }
         }
         self.collector.excluded.sort();
         for each in &series.overrides {
@@ -69,7 +79,26 @@ impl<'a> Expansion<'a> {
         self.collector.finish()
     }
 
-    fn name(&mut self, value: &Temporal) -> Result<Name, Unevaluable> {
+    /// Takes a step for each date and override.
+    pub(super) fn charge_lists(&mut self) -> Result<(), StepsExhausted> {
+        let Series {
+            exdates,
+            rdates,
+            overrides,
+            ..
+        } = self.series;
+        self.charge((exdates.len() + rdates.len() + overrides.len()) as u64)
+    }
+
+    pub(super) fn charge(&mut self, steps: u64) -> Result<(), StepsExhausted> {
+        self.steps.charge(steps)
+    }
+
+    pub(super) fn instant(&mut self, value: &Temporal) -> Result<i64, Unevaluable> {
+        self.clock.instant(value)
+    }
+
+    pub(super) fn name(&mut self, value: &Temporal) -> Result<Name, Unevaluable> {
         if value.is_date() && !self.master.form.is_date() {
             return Ok(Name::Day(civil_second(value.civil()).div_euclid(DAY)));
         }
@@ -78,7 +107,7 @@ impl<'a> Expansion<'a> {
 
     /// The key of what a value names, and its local second in the zone of DTSTART. A day in a series of times is
     /// taken at the time of DTSTART; a time in a gap stays as it is written.
-    fn place(&mut self, value: &Temporal) -> Result<(i64, i64), Unevaluable> {
+    pub(super) fn place(&mut self, value: &Temporal) -> Result<(i64, i64), Unevaluable> {
         let (form, civil) = (&self.master.form, civil_second(value.civil()));
         if form.is_date() {
             let midnight = civil.div_euclid(DAY) * DAY;
@@ -96,7 +125,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Emits the occurrence of an override, and keeps what it does to later ones.
-    fn read_override(&mut self, each: &SeriesOverride) -> Result<(), Unevaluable> {
+    pub(super) fn read_override(&mut self, each: &SeriesOverride) -> Result<(), Unevaluable> {
         let (key, civil) = self.place(&each.identity)?;
         let start = each.start.clone().unwrap_or_else(|| self.master.form.value(civil));
         let form = Form::of(&start, &mut self.clock)?;
@@ -113,7 +142,8 @@ impl<'a> Expansion<'a> {
                 let source = self.master.measure.lay(&self.master.form, civil, instant);
                 self.collector.push(Found {
                     key,
-                    rank: 0,
+                    // An override of this occurrence alone goes before one that begins here.
+                    rank: u8::from(each.future),
                     instance: Instance {
                         component: Some(each.component),
                         identity: each.identity.clone(),
@@ -145,7 +175,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// DTSTART, rules and RDATEs, as far as they can reach into the window.
-    fn expand_master(&mut self) -> Result<(), Unevaluable> {
+    pub(super) fn expand_master(&mut self) -> Result<(), Unevaluable> {
         let mut back = self.master.measure.longest(&self.master.form);
         let (mut later, mut earlier) = (0, 0);
         for future in &self.collector.futures {
@@ -157,10 +187,12 @@ impl<'a> Expansion<'a> {
             from: self.collector.window.from.saturating_sub(back).saturating_sub(later),
             to: self.collector.window.to.saturating_add(earlier),
         };
+        self.exclude_rules(reach)?;
+        self.collector.excluded.sort();
         let anchor = self.master.anchor;
         self.offer(anchor, self.master.form.instant(anchor).0)?;
         for rule in &self.series.rules {
-            self.expand_rule(rule, reach)?;
+            self.expand_rule(rule, reach, Self::offer)?;
         }
         for date in &self.series.rdates {
             self.add_date(date)?;
@@ -168,7 +200,20 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    fn expand_rule(&mut self, rule: &Rule, reach: Window) -> Result<(), Unevaluable> {
+    /// Excludes what the EXRULEs make within reach.
+    fn exclude_rules(&mut self, reach: Window) -> Result<(), Unevaluable> {
+        for rule in &self.series.exrules {
+            self.expand_rule(rule, reach, |this, civil, instant| {
+                let key = this.master.form.key(civil, instant);
+                this.collector.excluded.add(Name::Key(key));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hands what a rule makes within reach to `each`: the local second and the instant.
+    pub(super) fn expand_rule(&mut self, rule: &Rule, reach: Window, each: Each<'a>) -> Result<(), Unevaluable> {
         if self.master.form.is_date() && rule.needs_time() {
             return Err(RuleFault::Forbidden("FREQ").into());
         }
@@ -196,7 +241,7 @@ impl<'a> Expansion<'a> {
             if !exists && civil != self.master.anchor {
                 made.uncount(1);
             } else if instant >= reach.from {
-                self.offer(civil, instant)?;
+                each(self, civil, instant)?;
             }
         }
         Ok(())
@@ -264,10 +309,10 @@ impl<'a> Expansion<'a> {
     }
 
     /// Takes an occurrence in the form of the master, at a local second.
-    fn offer(&mut self, civil: i64, instant: i64) -> Result<(), Unevaluable> {
+    pub(super) fn offer(&mut self, civil: i64, instant: i64) -> Result<(), Unevaluable> {
         let master = &self.master;
         let slot = Slot {
-            key: if master.form.is_date() { civil } else { instant },
+            key: master.form.key(civil, instant),
             civil,
             form: &master.form,
             own_civil: civil,

@@ -132,6 +132,11 @@ impl Rule {
         Ok(made.next(steps)? == Some(start))
     }
 
+    /// Whether INTERVAL passes over years whose weeks reach into other calendar years: implementations differ there.
+    pub(super) fn skips_week_years(&self) -> bool {
+        !self.weeks.is_empty() && self.interval > 1
+    }
+
     fn has_weekdays(&self) -> bool {
         self.weekdays != 0 || !self.numbered.is_empty()
     }

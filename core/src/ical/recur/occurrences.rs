@@ -8,7 +8,7 @@ use super::{Frequency, Rule, Steps, StepsExhausted};
 
 /// The most times that are laid out ahead within a period.
 const CHUNK: usize = 512;
-/// The most days of a daily rule that are looked at together. It begins with one, since a seek often wants no more.
+/// Periods are looked at together until they have so many days. It begins with one, since a seek often wants no more.
 const DAYS_AHEAD: usize = 16;
 
 /// The local times of a rule in ascending order, without repeats, up to year 9999. No zone is applied.
@@ -26,9 +26,9 @@ pub struct Occurrences<'r> {
     period: i64,
     /// The hour since 1970 to look at next, for faster rules.
     hour: i64,
-    /// The days of the current period, and what was laid out of them.
+    /// The days of the current periods, and what was laid out of them.
     days: Vec<i64>,
-    /// How many days of a daily rule are looked at together next.
+    /// For how many days periods are looked at together next.
     ahead: usize,
     day_at: usize,
     time_at: usize,
@@ -178,7 +178,9 @@ impl<'r> Occurrences<'r> {
     }
 
     fn fill_from_days(&mut self, steps: &mut Steps) -> Result<bool, StepsExhausted> {
-        self.make_times(steps)?;
+        if self.times.is_empty() {
+            self.make_times(steps)?;
+        }
         loop {
             if self.day_at < self.days.len() {
                 self.lay_out(steps)?;
@@ -190,21 +192,12 @@ impl<'r> Occurrences<'r> {
             }
             let period = self.period;
             self.period += 1;
-            if self.rule.frequency == Frequency::Daily && self.rule.positions.is_empty() {
-                self.add_days();
-            }
             self.day_at = self.days.len();
             if self.rule.positions.is_empty() {
-                let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
-                self.day_at = self.days.partition_point(|other| *other < day);
-                let partial = self.days.get(self.day_at) == Some(&day);
-                self.time_at = if partial {
-                    self.times.partition_point(|other| *other < time)
-                } else {
-                    0
-                };
-                if self.time_at == self.times.len() {
-                    (self.day_at, self.time_at) = (self.day_at + 1, 0);
+                self.add_days();
+                (self.day_at, self.time_at) = (0, 0);
+                if self.days.first().is_some_and(|day| day * DAY <= self.last) {
+                    self.pass_over();
                 }
             } else {
                 steps.charge(self.rule.positions.len() as u64)?;
@@ -226,16 +219,36 @@ impl<'r> Occurrences<'r> {
         }
     }
 
-    /// In a daily rule, takes some of the next days along, up to one that the filters take away.
+    /// Passes over the days and times of the current periods that are not after the last occurrence.
+    fn pass_over(&mut self) {
+        let (day, time) = ((self.last + 1).div_euclid(DAY), (self.last + 1).rem_euclid(DAY));
+        self.day_at = self.days.partition_point(|other| *other < day);
+        if self.days.get(self.day_at) == Some(&day) {
+            self.time_at = self.times.partition_point(|other| *other < time);
+        }
+        if self.time_at == self.times.len() {
+            (self.day_at, self.time_at) = (self.day_at + 1, 0);
+        }
+    }
+
+    /// Takes the days of some of the next periods along, up to one without any.
     fn add_days(&mut self) {
         let ahead = self.ahead;
         self.ahead = DAYS_AHEAD.min(ahead * 2);
+        let mut more = Vec::new();
         while (1..ahead).contains(&self.days.len()) {
-            let day = self.anchor.day + self.period * self.rule.interval;
-            if day > LAST_DAY || !self.rule.admits(day) {
-                return;
+            if self.rule.frequency == Frequency::Daily {
+                let day = self.anchor.day + self.period * self.rule.interval;
+                if day > LAST_DAY || !self.rule.admits(day) {
+                    return;
+                }
+                self.days.push(day);
+            } else {
+                if !self.rule.days(&self.anchor, self.period, &mut more) || more.is_empty() {
+                    return;
+                }
+                self.days.append(&mut more);
             }
-            self.days.push(day);
             self.period += 1;
         }
     }
@@ -278,7 +291,7 @@ impl<'r> Occurrences<'r> {
         bits(self.rule.seconds, self.anchor.second.rem_euclid(60))
     }
 
-    /// Lays out a part of the current period.
+    /// Lays out a part of the current periods.
     fn lay_out(&mut self, steps: &mut Steps) -> Result<(), StepsExhausted> {
         let left = (self.days.len() - self.day_at) * self.times.len() - self.time_at;
         steps.charge(left.min(CHUNK) as u64)?;
@@ -312,20 +325,15 @@ impl<'r> Occurrences<'r> {
     /// With COUNT, from DTSTART: passes over all periods before the one of a second, if they have the same size.
     fn skip_whole_periods(&mut self, second: i64) {
         let rule = self.rule;
-        let time_filters = rule.hours != 0 && rule.frequency < Frequency::Daily
-            || rule.minutes != 0 && rule.frequency < Frequency::Hourly
-            || rule.seconds != 0 && rule.frequency < Frequency::Minutely;
-        let constant = match rule.frequency {
-            Frequency::Yearly | Frequency::Monthly => false,
-            Frequency::Weekly => rule.months == 0,
-            Frequency::Daily => !rule.filters_days(),
-            Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => !rule.filters_days() && !time_filters,
-        };
         // Times of day without end are left to the budget.
-        if !constant || self.ended || self.make_times(&mut Steps::new(CHUNK as u64)).is_err() {
+        if self.ended || self.make_times(&mut Steps::new(CHUNK as u64)).is_err() {
             return;
         }
-        let (periods, first) = if rule.needs_time() {
+        // So many periods make the same number of occurrences again.
+        let Some(turn) = rule.turn(&self.anchor, self.times.len() as i64) else {
+            return;
+        };
+        let (turns, first) = if rule.needs_time() {
             let base = self.base();
             if self.lay_out_hour(base, &mut Steps::new(4_000)).is_err() {
                 return;
@@ -339,32 +347,33 @@ impl<'r> Occurrences<'r> {
                     .collect::<Vec<_>>(),
             )
         } else {
-            rule.days(&self.anchor, 0, &mut self.days);
-            let first: Vec<i64> = if rule.positions.is_empty() {
-                let times = &self.times;
-                self.days
-                    .iter()
-                    .flat_map(|day| times.iter().map(move |time| day * DAY + time))
-                    .collect()
-            } else {
-                self.pick();
-                std::mem::take(&mut self.ready)
-            };
+            let mut first = Vec::new();
+            for period in 0..turn {
+                rule.days(&self.anchor, period, &mut self.days);
+                if rule.positions.is_empty() {
+                    let times = &self.times;
+                    let days = self.days.iter();
+                    first.extend(days.flat_map(|day| times.iter().map(move |time| day * DAY + time)));
+                } else {
+                    self.pick();
+                    first.append(&mut self.ready);
+                }
+            }
             self.days.clear();
-            (rule.period_of(&self.anchor, second.div_euclid(DAY)), first)
+            (rule.period_of(&self.anchor, second.div_euclid(DAY)) / turn, first)
         };
-        if periods < 1 {
+        if turns < 1 {
             return;
         }
         let partial = first.iter().filter(|made| **made >= self.anchor.second).count() as u64;
-        let skipped = partial + (periods as u64 - 1) * first.len() as u64;
+        let skipped = partial + (turns as u64 - 1) * first.len() as u64;
         self.remaining = self.remaining.saturating_sub(skipped);
         if rule.needs_time() {
-            let tick = self.base() + periods * self.step();
+            let tick = self.base() + turns * self.step();
             self.hour = tick.div_euclid(3_600);
             self.last = tick - 1;
         } else {
-            self.period = periods;
+            self.period = turns * turn;
         }
     }
 }

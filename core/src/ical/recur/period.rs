@@ -54,6 +54,67 @@ impl Rule {
         cycle / gcd(self.interval, cycle)
     }
 
+    /// After how many periods the number of occurrences in them repeats, if that is soon: one where all periods have the
+    /// same number of occurrences. `times`: the times of a day.
+    pub(super) fn turn(&self, anchor: &Anchor, times: i64) -> Option<i64> {
+        let filters_times = self.hours != 0 && self.frequency < Frequency::Daily
+            || self.minutes != 0 && self.frequency < Frequency::Hourly
+            || self.seconds != 0 && self.frequency < Frequency::Minutely;
+        let filters_more = self.months != 0 || !self.month_days.is_empty() || !self.year_days.is_empty();
+        let constant = match self.frequency {
+            Frequency::Yearly | Frequency::Monthly => self.has_constant_days(anchor) || self.picks_always(times),
+            Frequency::Weekly => self.months == 0,
+            Frequency::Daily if filters_more => false,
+            // A filter of weekdays lets the same days of seven steps pass.
+            Frequency::Daily if self.has_weekdays() => return self.positions.is_empty().then_some(7),
+            Frequency::Daily => true,
+            Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => !self.filters_days() && !filters_times,
+        };
+        constant.then_some(1)
+    }
+
+    /// Whether all months or years of the rule have the same number of days of it.
+    fn has_constant_days(&self, anchor: &Anchor) -> bool {
+        let yearly = self.frequency == Frequency::Yearly;
+        if self.skip != Skip::Omit || !self.weeks.is_empty() || !yearly && self.months != 0 {
+            return false;
+        }
+        match (
+            self.month_days.is_empty(),
+            self.year_days.is_empty(),
+            self.has_weekdays(),
+        ) {
+            // The months of a year are as long every year, but for February.
+            (true, true, false) if yearly && self.months == 0 => (anchor.month, anchor.month_day) != (2, 29),
+            (true, true, false) => anchor.month_day <= 28 || yearly && self.months & 1 << 2 == 0,
+            (false, true, false) => {
+                let february = !yearly || self.months == 0 || self.months & 1 << 2 != 0;
+                !february || always_distinct(self.month_days.iter(), 28)
+            }
+            (true, false, false) => self.months == 0 && always_distinct(self.year_days.iter(), 365),
+            (true, true, true) => {
+                let most = if yearly && self.months == 0 { 52 } else { 4 };
+                self.weekdays == 0 && always_distinct(self.numbered.iter().map(|(number, _)| number), most)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether BYSETPOS finds all its positions in every month or year, for weekdays without a number.
+    fn picks_always(&self, times: i64) -> bool {
+        let alone = self.months == 0
+            && self.month_days.is_empty()
+            && self.year_days.is_empty()
+            && self.weeks.is_empty()
+            && self.numbered.is_empty();
+        let weeks = if self.frequency == Frequency::Yearly { 52 } else { 4 };
+        let least = weeks * i64::from(self.weekdays.count_ones()) * times;
+        // Ascending: those from the end come first.
+        let from_end = self.positions.first().map_or(0, |position| -position).max(0);
+        let from_start = self.positions.last().map_or(0, |position| *position).max(0);
+        alone && !self.positions.is_empty() && self.weekdays != 0 && from_start + from_end <= least
+    }
+
     /// First day of a week of the rule.
     fn week(&self, anchor: &Anchor, period: i64) -> i64 {
         anchor.day - (weekday(anchor.day) - self.week_start).rem_euclid(7) + period * 7 * self.interval
@@ -82,8 +143,9 @@ impl Rule {
                     0 => 1 << weekday(anchor.day),
                     weekdays => weekdays,
                 };
-                let start = self.week_start;
-                let of_week = (0..7).filter(|at| weekdays >> ((start + at) % 7) & 1 == 1);
+                // Bit 0 for the first day of the week.
+                let weekdays = u16::from(weekdays) << 7 | u16::from(weekdays);
+                let of_week = (0..7).filter(|at| weekdays >> (self.week_start + at) & 1 == 1);
                 days.extend(of_week.map(|at| first + at).filter(|day| self.month_fits(*day)));
                 return true;
             }
@@ -106,8 +168,10 @@ impl Rule {
             }
             Frequency::Hourly | Frequency::Minutely | Frequency::Secondly => return false,
         }
-        days.sort_unstable();
-        days.dedup();
+        if days.len() > 1 {
+            days.sort_unstable();
+            days.dedup();
+        }
         true
     }
 
@@ -216,12 +280,13 @@ impl Rule {
                 of_week = if of_week == 6 { 0 } else { of_week + 1 };
             }
         }
+        // [`weekday`] of a difference is the one of the difference of weekdays, less 3.
         for (number, of_week) in &self.numbered {
             let last = first + length - 1;
             let day = if *number > 0 {
-                first + (of_week - weekday(first)).rem_euclid(7) + 7 * (number - 1)
+                first + weekday(of_week - first + 1) + 7 * (number - 1)
             } else {
-                last - (weekday(last) - of_week).rem_euclid(7) + 7 * (number + 1)
+                last - weekday(last - of_week) + 7 * (number + 1)
             };
             if (first..=last).contains(&day) {
                 days.push(day);
@@ -313,4 +378,10 @@ impl Rule {
             .unwrap_or(31);
         self.month_days.iter().all(|day| day.abs() > longest)
     }
+}
+
+/// Whether numbers name as many days in every month or year: all exist, and none is counted from both ends.
+fn always_distinct<'a>(mut numbers: impl Iterator<Item = &'a i64> + Clone, most: i64) -> bool {
+    let from_end = numbers.clone().any(|number| *number < 0);
+    numbers.all(|number| number.abs() <= most && (*number < 0) == from_end)
 }

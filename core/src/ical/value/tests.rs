@@ -94,6 +94,41 @@ fn lists_hold_moments_and_periods() {
 }
 
 #[test]
+fn periods_begin_before_they_end() {
+    // RFC 5545, 3.3.9: its two examples, then what it forbids.
+    for (text, zone, regular) in [
+        ("19970101T180000Z/19970102T070000Z", None, true),
+        ("19970101T180000Z/PT5H30M", None, true),
+        ("19970101T180000/19970102T070000", None, true),
+        ("19970101T180000/ P1W", Some("Europe/Berlin"), true),
+        ("19970102T070000Z/19970101T180000Z", None, false),
+        ("19970101T180000Z/19970101T180000Z", None, false),
+        ("19970101T180000Z/19970102T070000", Some("Europe/Berlin"), false),
+        ("19970101T180000/19970102T070000Z", None, false),
+        ("19970101T180000Z/-PT1H", None, false),
+        ("19970101T180000Z/PT0S", None, false),
+        ("19970101T180000Z/PT", None, false),
+        ("19970101T180000Z/19970102", None, false),
+        ("19970101/19970102", None, false),
+        ("19970101/P1D", None, false),
+    ] {
+        let period = Period::parse(text.as_bytes(), zone).expect(text);
+        assert_eq!(period.is_regular(), regular, "{text}");
+    }
+    for bad in [
+        "",
+        "/",
+        "19970101T180000Z",
+        "19970101T180000Z/",
+        "/PT1H",
+        "PT1H/19970101T180000Z",
+        "a/b",
+    ] {
+        assert_eq!(Period::parse(bad.as_bytes(), None), Err(Malformed), "{bad}");
+    }
+}
+
+#[test]
 fn text_is_decoded() {
     // RFC 5545, 3.3.11, its example first.
     for (value, want) in [

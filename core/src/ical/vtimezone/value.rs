@@ -1,6 +1,5 @@
 //! The values inside a VTIMEZONE, and the calendar arithmetic that they need.
 
-use super::Offset;
 use crate::ical::gregorian::{DAY, day_number, month_length};
 
 /// A local date and time without a zone.
@@ -53,53 +52,8 @@ impl Local {
     }
 }
 
-/// Reads a UTC-OFFSET (RFC 5545, 3.3.14), with or without colons. All zeros need no sign.
-pub(super) fn offset(text: &str) -> Option<Offset> {
-    let text: String = text.trim().chars().filter(|c| *c != ':').collect();
-    let (sign, amount) = match text.as_bytes().first()? {
-        b'+' => (1, &text[1..]),
-        b'-' => (-1, &text[1..]),
-        _ => (0, text.as_str()),
-    };
-    let amount = match amount.len() {
-        4 => digits(amount, 4)? * 100,
-        6 => digits(amount, 6)?,
-        _ => return None,
-    };
-    let (hours, minutes, seconds) = (amount / 10_000, amount / 100 % 100, amount % 100);
-    let good = hours < 24 && minutes < 60 && seconds < 60 && (sign != 0 || amount == 0);
-    good.then_some(sign * (hours * 3600 + minutes * 60 + seconds) as Offset)
-}
-
 /// A number of exactly so many digits.
 fn digits(text: &str, count: usize) -> Option<i64> {
     let good = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     good.then(|| text.parse().ok()).flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn offsets() {
-        for (text, expected) in [
-            ("+0100", Some(3600)),
-            ("-0500", Some(-18_000)),
-            ("+0530", Some(19_800)),
-            ("-00:30", Some(-1800)),
-            ("+012345", Some(5025)),
-            (" +0100 ", Some(3600)),
-            ("-0000", Some(0)),
-            ("0000", Some(0)),
-            ("0100", None),
-            ("+01", None),
-            ("+2400", None),
-            ("+0160", None),
-            ("+1é", None),
-            ("", None),
-        ] {
-            assert_eq!(offset(text), expected, "{text}");
-        }
-    }
 }

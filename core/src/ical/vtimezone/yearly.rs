@@ -88,6 +88,12 @@ impl Pattern {
             end: parts.end.unwrap_or(End::Never),
         })
     }
+
+    /// What the local clock shows at the onset of a year, in seconds since 1970-01-01 00:00; `None` in a year that has
+    /// none.
+    pub(super) fn clock(&self, year: i64) -> Option<i64> {
+        Some(self.day.find(year)? * DAY + self.time)
+    }
 }
 
 #[derive(Default)]

@@ -1,0 +1,108 @@
+"""Where implementations read RFC 5545 differently, and where an oracle is known to be wrong: one table.
+
+SPELLED: rules whose meaning is a choice of ours. The oracles are asked the rule that says the same without doubt.
+DEVIATIONS: an oracle differs from us, and the other one agrees with us. Both may deviate in rules with BYWEEKNO, each in its
+own way; the days that `weeks.py` finds by the definition have to agree with us then.
+"""
+
+from collections import namedtuple
+
+from generate import DAYS
+
+Spelled = namedtuple("Spelled", "name applies rule reason")
+Deviation = namedtuple("Deviation", "name oracle applies reason")
+
+
+def weeks_without_days(made, rule):
+    return rule.has("BYWEEKNO") and not rule.has("BYDAY")
+
+
+def times_of_dates(made, rule):
+    return made.kind == "date" and rule.has("BYHOUR", "BYMINUTE", "BYSECOND")
+
+
+SPELLED = [
+    Spelled(
+        "BYWEEKNO without BYDAY",
+        weeks_without_days,
+        lambda made, rule: rule.replaced(BYDAY=DAYS[made.start.weekday()]),
+        'RFC 5545, 3.3.10: "Information, not contained in the rule, necessary to determine the various recurrence instance start time'
+        ' and dates are derived from the Start Time": the weekday of DTSTART (libical 4 reads it so); both oracles take all seven days',
+    ),
+    Spelled(
+        "a DATE with BYHOUR, BYMINUTE or BYSECOND",
+        times_of_dates,
+        lambda made, rule: rule.replaced(BYHOUR=None, BYMINUTE=None, BYSECOND=None),
+        'RFC 5545, 3.3.10: "The BYSECOND, BYMINUTE and BYHOUR rule parts MUST NOT be specified when the associated "DTSTART" property has a'
+        ' DATE value type. These rule parts MUST be ignored"; both oracles apply them',
+    ),
+]
+
+
+def spell(made, rule, used):
+    """The rule that the oracles are asked; adds to `used` why it is another one."""
+    for each in SPELLED:
+        if each.applies(made, rule):
+            used.add(each.name)
+            rule = each.rule(made, rule)
+    return rule
+
+
+def any_rule(test):
+    return lambda made: any(test(rule) for rule in made.rules + made.exrules)
+
+
+def mixed_days(rule):
+    return bool(rule.numbered) and len(rule.numbered) < len(rule.list("BYDAY"))
+
+
+DEVIATIONS = [
+    Deviation(
+        "BYDAY with and without numbers",
+        "dateutil",
+        any_rule(mixed_days),
+        'RFC 5545, 3.3.10: "Each BYDAY value can also be preceded by a positive (+n) or negative (-n) integer": each value by itself, so'
+        " that the list is a union; dateutil asks for days that satisfy both kinds",
+    ),
+    Deviation(
+        "BYSETPOS in the first period",
+        "dateutil",
+        any_rule(lambda rule: rule.has("BYSETPOS")),
+        'RFC 5545, 3.3.10: "Each BYSETPOS value corresponds to the nth occurrence within the set of occurrences specified by the rule" in one'
+        " interval, which does not begin with DTSTART; dateutil drops what lies before DTSTART first",
+    ),
+    Deviation(
+        "BYWEEKNO over New Year",
+        "dateutil",
+        any_rule(lambda rule: rule.has("BYWEEKNO")),
+        'RFC 5545, 3.3.10: "Week number one of the calendar year is the first week that contains at least four (4) days in that calendar'
+        ' year": dateutil takes the days of January that belong to week 52 or 53 of the year before by the length of the wrong year',
+    ),
+    Deviation(
+        "BYWEEKNO with INTERVAL or BYSETPOS",
+        "ical-rs",
+        any_rule(lambda rule: rule.has("BYWEEKNO") and (rule.interval > 1 or rule.has("BYSETPOS"))),
+        "RFC 5545, 3.3.10, counts INTERVAL and BYSETPOS in years and does not say whether those of weeks or of the calendar: ical-rs takes"
+        " the years of weeks, dateutil and Kalends calendar years",
+    ),
+    Deviation(
+        "COUNT from a DTSTART that does not exist",
+        "ical-rs",
+        lambda made: made.zoned and made.zone.gap(made.start) is not None and any(rule.has("COUNT") for rule in made.rules),
+        'RFC 5545, 3.3.10: "The "DTSTART" property value always counts as the first occurrence", and 3.3.5 gives one in a gap its meaning;'
+        " ical-rs has it in the set and does not count it",
+    ),
+    Deviation(
+        "EXDATE in UTC for a DTSTART that does not exist",
+        "ical-rs",
+        lambda made: made.zoned and made.zone.gap(made.start) is not None and any(not parameters for parameters, _ in made.exdates),
+        'RFC 5545, 3.3.5: a local time in a gap "refers to the date and time value using the UTC offset before the gap", so that the UTC time'
+        " names it; ical-rs compares local times",
+    ),
+    Deviation(
+        "EXDATE as a DATE in a series of times",
+        "ical-rs",
+        lambda made: made.kind != "date" and any(parameters == ";VALUE=DATE" for parameters, _ in made.exdates),
+        "RFC 5545, 3.8.5.1, wants the type of DTSTART and does not say what another one means: people mean the day, ical-rs midnight",
+    ),
+]
