@@ -196,7 +196,7 @@ fn calendars_inspect() -> ToolSpec {
         dotted: "calendars.inspect",
         underscore: "calendars_inspect",
         title: "Inspect Calendar",
-        description: "What one calendar says about itself: name, description, color, time zones, limits, reports, privileges, scheduling. Advertised is not proved: a report or write may still fail or work.",
+        description: "What one calendar says about itself: name, description, color, time zones, limits, reports, privileges, scheduling. What is advertised may still fail.",
         input: object(json!({"calendarHref": calendar_href()}), &["calendarHref"]),
         output: outcome(success),
         ttl_ms: 0,
@@ -208,8 +208,8 @@ fn free_busy() -> ToolSpec {
         |description: &str| json!({"type": "string", "minLength": 20, "maxLength": 20, "description": description});
     let properties = json!({
         "calendarHref": calendar_href(),
-        "from": instant("start of the window in UTC, inclusive, whole seconds: 2026-12-01T00:00:00Z"),
-        "to": instant("end of the window, exclusive, like from; at most 366 days later")
+        "from": instant("UTC in whole seconds: 2026-12-01T00:00:00Z"),
+        "to": instant("exclusive, at most 366 days later")
     });
     ToolSpec {
         kind: Kind::FreeBusy,
@@ -232,10 +232,10 @@ fn free_busy() -> ToolSpec {
 
 fn resources_changes() -> ToolSpec {
     let mut calendar = calendar_href();
-    calendar["description"] = json!("to start: absolute URL of the calendar, exactly as a result gives it");
+    calendar["description"] = json!("to start: absolute URL of the calendar");
     let properties = json!({
         "calendarHref": calendar,
-        "checkpoint": {"type": "string", "minLength": 1, "maxLength": 36, "description": "to go on: the checkpoint of the answer before, without calendarHref"},
+        "checkpoint": {"type": "string", "minLength": 1, "maxLength": 36, "description": "to go on, alone: that of the answer before"},
         "pageSize": {"type": "integer", "minimum": 1, "maximum": 500, "description": "default 100"}
     });
     ToolSpec {
@@ -243,7 +243,7 @@ fn resources_changes() -> ToolSpec {
         dotted: "calendar_resources.changes",
         underscore: "calendar_resources_changes",
         title: "List Calendar Resource Changes",
-        description: "Which resources of one calendar changed or were removed. Start with calendarHref for all that are there; then send the last checkpoint, at once while hasMore, later for what is new. Unchanged ones may come again. Checkpoints live as long as this server process.",
+        description: "Which resources of one calendar changed or went. Start with calendarHref for all that are there; then send the last checkpoint: at once while hasMore, later for what is new. Unchanged ones may come again.",
         input: object(properties, &[]),
         output: outcome(json!({
             "calendarHref": text(),
@@ -260,7 +260,7 @@ fn resources_changes() -> ToolSpec {
 
 /// The Calendar of a tool that works on one.
 fn calendar_href() -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": MAX_HREF, "description": "absolute URL of the calendar, exactly as a result gives it"})
+    json!({"type": "string", "minLength": 1, "maxLength": MAX_HREF, "description": "absolute URL of the calendar, as results give it"})
 }
 
 fn text() -> Value {
@@ -301,7 +301,7 @@ fn open() -> Value {
 }
 
 fn rows() -> Value {
-    json!({"type": "array", "items": open()})
+    json!({"type": "array"})
 }
 
 /// A success with these members, or an error.

@@ -23,18 +23,24 @@ async function step(client, s) {
   if (s.get) return (await fetch(s.get)).json();
   if (s.tools) return (await client.listTools()).tools;
   const out = read(await client.callTool({ name: s.tool, arguments: s.args }));
-  while (s.all && !out.error && out.content.pagination.nextCursor) {
-    const args = { cursor: out.content.pagination.nextCursor, pageSize: s.args.pageSize };
-    const page = read(await client.callTool({ name: s.tool, arguments: args }));
-    out.error = page.error;
+  for (let more; s.all && !out.error && (more = further(out.content)); ) {
+    const page = read(await client.callTool({ name: s.tool, arguments: { ...more, pageSize: s.args.pageSize } }));
     out.mirrored &&= page.mirrored;
-    if (page.error) out.content = page.content;
+    if (page.error) Object.assign(out, { error: true, content: page.content });
     else {
-      out.content.items.push(...page.content.items);
-      out.content.pagination = page.content.pagination;
+      const rows = "items" in page.content ? "items" : "changes";
+      out.content = { ...page.content, [rows]: [...out.content[rows], ...page.content[rows]] };
     }
   }
+  if (s.all && !out.error && out.content.checkpoint)
+    out.later = read(await client.callTool({ name: s.tool, arguments: { checkpoint: out.content.checkpoint } }));
   return out;
+}
+
+// The arguments of the next page.
+function further({ hasMore, checkpoint, pagination }) {
+  if (hasMore) return { checkpoint };
+  return pagination?.nextCursor && { cursor: pagination.nextCursor };
 }
 
 const record = { steps: [] };

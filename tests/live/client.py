@@ -5,7 +5,8 @@
 
 `session` is the ClientSession of the 1.x line; `legacy` and `auto` are modes of the Client of the 2.x line.
 The plan: {"command": argv, "env": {}, "steps": [...]}, a step being one of
-  {"tool", "args", "all": true}   a call; with "all", further pages are read and their items joined
+  {"tool", "args", "all": true}   a call; with "all", further pages are read and their rows joined; where these come by
+                                  checkpoint, the record tells under "later" what one more call says
   {"tools": true}                 tools/list
   {"get": url}                    a plain HTTP GET that answers JSON (the proxy's counters and faults)
 An exception of the client, such as an answer that breaks the output schema, ends the conversation and is the record.
@@ -40,15 +41,25 @@ async def step(client, s):
     if "tools" in s:
         return [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in (await client.list_tools()).tools]
     out = read(await client.call_tool(s["tool"], s["args"]))
-    while s.get("all") and not out["error"] and (cursor := out["content"]["pagination"]["nextCursor"]):
-        page = read(await client.call_tool(s["tool"], {"cursor": cursor, "pageSize": s["args"]["pageSize"]}))
-        out.update(error=page["error"], mirrored=out["mirrored"] and page["mirrored"])
+    while s.get("all") and not out["error"] and (args := further(out["content"])):
+        page = read(await client.call_tool(s["tool"], {**args, "pageSize": s["args"]["pageSize"]}))
+        out["mirrored"] = out["mirrored"] and page["mirrored"]
         if page["error"]:
-            out["content"] = page["content"]
+            out.update(error=True, content=page["content"])
         else:
-            out["content"]["items"] += page["content"]["items"]
-            out["content"]["pagination"] = page["content"]["pagination"]
+            rows = "items" if "items" in page["content"] else "changes"
+            out["content"] = {**page["content"], rows: out["content"][rows] + page["content"][rows]}
+    if s.get("all") and not out["error"] and "checkpoint" in out["content"]:
+        out["later"] = read(await client.call_tool(s["tool"], {"checkpoint": out["content"]["checkpoint"]}))
     return out
+
+
+def further(content):
+    """the arguments of the next page"""
+    if content.get("hasMore"):
+        return {"checkpoint": content["checkpoint"]}
+    cursor = content.get("pagination", {}).get("nextCursor")
+    return cursor and {"cursor": cursor}
 
 
 async def converse(mode, plan, record):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kalends against real CalDAV servers: the stdio server through official MCP clients, and the example programs.
 
-  live.py --kalends PATH --root target/live [--agenda NAME=PATH ...] [--servers radicale,xandikos] [--clients NAME,...]
+  live.py --kalends PATH --root target/live [--agenda NAME=PATH ...] [--servers NAME,...] [--clients NAME,...]
 
 Each server is started by its script in tests/servers and filled by PUT with a calendar of known content
 (tests/bench/make_calendar.py); a counting proxy stands before it. The clients are below ROOT (tests/run.sh installs them).
@@ -47,8 +47,13 @@ CLIENTS = {
 }
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 # server: (script, where the calendars of alice are)
-SERVERS = {"radicale": ("radicale.sh", "/alice/"), "xandikos": ("xandikos.sh", "/alice/calendars/")}
-TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect", "calendars_list"]
+SERVERS = {"radicale": ("radicale.sh", "/alice/"), "radicale 3.7.8": ("radicale-3.7.8.sh", "/alice/"),
+           "xandikos": ("xandikos.sh", "/alice/calendars/")}
+PROFILES = {"radicale 3.7.8": "radicale"}   # of servers whose reports need it
+TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect",
+         "calendars_list"]
+# what each server advertises about scheduling
+SCHEDULING = {"radicale": "not_advertised", "radicale 3.7.8": "not_advertised", "xandikos": "advertised"}
 RESOURCES, PROPFINDS = 100, 3
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
@@ -131,6 +136,18 @@ def listing(base, home):
     body = '<propfind xmlns="DAV:"><prop><resourcetype/></prop></propfind>'
     _, data = request(base, "PROPFIND", home, body, {"Depth": "1", "Content-Type": "application/xml"})
     return {r.findtext(DAV + "href") for r in ET.fromstring(data).iter(DAV + "response") if r.find(f".//{CAL}calendar") is not None}
+
+
+def busy_of(gen, first, last):
+    """when events that are not transparent take place in a window, joined where they touch; days are those of UTC"""
+    out, opaque = [], [o for o in gen.occ if "TRANSP:TRANSPARENT" not in gen.items[o[0]][1]]
+    for a, b in sorted((f"{a:%Y-%m-%dT%H:%M:%SZ}", f"{b:%Y-%m-%dT%H:%M:%SZ}") for _, _, a, b in opaque if a < b):
+        a, b = max(a, first), min(b, last)
+        if a < b and out and a <= out[-1][1]:
+            out[-1][1] = max(b, out[-1][1])
+        elif a < b:
+            out.append([a, b])
+    return out
 
 
 # ---- the stdio server through a client -------------------------------------
@@ -219,11 +236,15 @@ def matrix(check, a, client, proxy, home, truth, calendars):
         {"tool": "calendar_resources_get", "args": {"href": href}},
         {"tool": "calendar_resources_get", "args": {"href": href.replace(".ics", "-not-there.ics")}},
         {"tool": "calendar_occurrences_query", "args": {"scope": {"mode": "all"}, "colour": "red"}},
+        {"tool": "calendars_inspect", "args": {"calendarHref": f"{proxy.base}{home}work/"}},
+        {"tool": "calendars_free_busy", "args": {"calendarHref": f"{proxy.base}{home}work/", "from": truth["w7"][0], "to": truth["w7"][1]}},
+        {"tool": "calendar_resources_changes", "args": {"calendarHref": f"{proxy.base}{home}work/", "pageSize": 40}, "all": True},
     ]
-    record = converse(a, client, {"CALDAV_URL": proxy.base + "/"}, steps)
+    profile = PROFILES.get(a.server, "")
+    record = converse(a, client, {"CALDAV_URL": proxy.base + "/", "CALDAV_INTEROPERABILITY_PROFILE": profile}, steps)
     if not judge(check, record, steps):
         return
-    tools, _, week, counts, found, year, full, one, none, wrong = record["steps"]
+    tools, _, week, counts, found, year, full, one, none, wrong, inspected, busy, changes = record["steps"]
     check(f"revision {CLIENTS[client][2]}", record.get("revision") == CLIENTS[client][2], record.get("revision"))
     check("the server names itself and gives instructions", record.get("server") == "kalends" and record.get("instructions"),
           f"{record.get('server')}, {record.get('instructions')}")
@@ -242,6 +263,20 @@ def matrix(check, a, client, proxy, home, truth, calendars):
           and f"#{truth['get_token']:05d}" in projection.get("fields", {}).get("summary", ""), said(one))
     check("a resource that is not there is not_found", failed(none, {"not_found"}), said(none))
     check("an unknown argument is invalid_input", failed(wrong, {"invalid_input"}), said(wrong))
+    c = inspected["content"] or {}
+    reports = {r["localName"] for r in c.get("reports", [])}
+    check("inspects a calendar", c.get("displayName") == "Work & more" and {"calendar-query", "sync-collection"} <= reports and
+          c["scheduling"] == {"state": SCHEDULING[a.server], "statusCode": 200}, f"{said(inspected)} {c}")
+    got = [[p["from"], p["to"]] for p in (busy["content"] or {}).get("periods", [])]
+    check(f"free/busy: {len(truth['busy7'])} periods", got == truth["busy7"], f"{said(busy)} {got} {truth['busy7']}")
+    if profile:
+        plain = converse(a, client, {"CALDAV_URL": proxy.base + "/"}, steps[-2:-1])["steps"]
+        check("free/busy without the profile is an error", plain and failed(plain[0], {"upstream_protocol_error"}), str(plain)[:300])
+    c, later = changes["content"] or {}, (changes.get("later") or {}).get("content") or {}
+    got = {x["href"] for x in c.get("changes", []) if x["kind"] == "changed" and x["etag"]}
+    want = {f"{proxy.base}{home}work/{uid}.ics" for uid in truth["uids"]}
+    check(f"lists {len(want)} resources in pages", got == want and not c["hasMore"] and c["mode"] == "initial", said(changes))
+    check("tells no change afterwards", later.get("changes") == [] and later.get("mode") == "incremental", str(later)[:300])
 
 
 def faults(check, a, proxy, truth):
@@ -325,6 +360,7 @@ def main():
     check, began = Checks(), time.monotonic()
     gen = make_calendar.Gen(RESOURCES, 42).run()
     truth, todos = json.loads(json.dumps(gen.truth())), {t for t, _ in gen.todos}
+    truth["busy7"] = busy_of(gen, *truth["w7"])
     for name in a.servers.split(","):
         a.server = name
         script, home = SERVERS[name]

@@ -48,6 +48,8 @@ pub enum Sign {
     DavToken(&'static str),
     /// The path of a calendar home begins with this.
     HomePrefix(&'static str),
+    /// A sync token begins with this.
+    SyncToken(&'static str),
     /// Nothing: the user has to say it.
     Profile(Profile),
 }
@@ -69,13 +71,8 @@ pub const REGISTER: &[Entry] = &[
     Entry {
         quirk: Quirk::RecreatedLooksRemoved,
         servers: "Nextcloud 32.0.1",
-        sign: Sign::DavToken("nc-calendar-trashbin"),
-        remedy: "members that are reported as removed are looked for",
-    },
-    Entry {
-        quirk: Quirk::RecreatedLooksRemoved,
-        servers: "Nextcloud 32.0.1",
-        sign: Sign::Profile(Profile::Nextcloud),
+        // sabre/dav is right about it, and makes the same tokens.
+        sign: Sign::SyncToken("http://sabre.io/ns/sync/"),
         remedy: "members that are reported as removed are looked for",
     },
     Entry {
@@ -111,6 +108,15 @@ pub fn by_profile(profile: Option<Profile>) -> impl Iterator<Item = Quirk> {
         .map(|entry| entry.quirk)
 }
 
+/// The oddities that a sync token gives away.
+pub fn by_sync_token(token: &str) -> impl Iterator<Item = Quirk> {
+    let seen = move |sign: Sign| matches!(sign, Sign::SyncToken(prefix) if token.starts_with(prefix));
+    REGISTER
+        .iter()
+        .filter(move |entry| seen(entry.sign))
+        .map(|entry| entry.quirk)
+}
+
 fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
     let lines = |name: &str| {
         headers
@@ -123,7 +129,7 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
         Sign::DavToken(token) => lines("dav")
             .iter()
             .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
-        Sign::HomePrefix(_) | Sign::Profile(_) => false,
+        Sign::HomePrefix(_) | Sign::SyncToken(_) | Sign::Profile(_) => false,
     }
 }
 
@@ -152,11 +158,14 @@ mod tests {
             [Quirk::EntityTagsRepeat]
         );
         assert_eq!(by_home("/alice/").count(), 0);
-        let nextcloud = "1, 3, calendar-access, calendar-auto-schedule, nc-calendar-trashbin, nc-calendar-webcal-cache";
-        assert_eq!(quirks(&[nextcloud]), [Quirk::RecreatedLooksRemoved]);
+        let by_token = |token| by_sync_token(token).collect::<Vec<_>>();
+        assert_eq!(by_token("http://sabre.io/ns/sync/6"), [Quirk::RecreatedLooksRemoved]);
+        for other in ["http://radicale.org/ns/sync/ab", "data:,32", "1796049611", ""] {
+            assert_eq!(by_token(other), [], "{other}");
+        }
         let named = |profile| by_profile(profile).collect::<Vec<_>>();
         assert_eq!(named(Some(Profile::Radicale)), [Quirk::FreeBusyByComponent]);
-        assert_eq!(named(Some(Profile::Nextcloud)), [Quirk::RecreatedLooksRemoved]);
+        assert_eq!(named(Some(Profile::Nextcloud)), []);
         assert_eq!(named(None), []);
     }
 }

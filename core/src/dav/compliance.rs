@@ -74,7 +74,7 @@ mod tests {
                 Advertised,
             ),
             (&["calendar-auto-schedule", "no token"], Unknown),
-            (&["1, calendar-auto-schedule\u{e9}"], Unknown),
+            (&["1, calendar-auto-schedule", "\u{e9}"], Unknown),
             (&["<unclosed, calendar-auto-schedule"], Unknown),
             (&["x-calendar-auto-schedule"], NotAdvertised),
             (&[" , "], Unknown),

@@ -8,7 +8,7 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
 use crate::account::Account;
-use crate::account::quirk::Quirk;
+use crate::account::quirk::{self, Quirk};
 use crate::dav::sync_collection::{self, Change};
 use crate::dav::{calendar_multiget, error_body, propfind};
 use crate::env::Env;
@@ -99,7 +99,7 @@ async fn list(io: &Io, account: &Account, env: &Env, since: Since) -> Outcome<Ch
         return Err(refusal(&answer, &token));
     }
     let mut found = changes(calendar, &answer, &token)?;
-    if account.has(Quirk::RecreatedLooksRemoved) {
+    if quirk::by_sync_token(&found.token).any(|quirk| quirk == Quirk::RecreatedLooksRemoved) {
         look_again(&channel, &mut found).await?;
     }
     Ok(found)
