@@ -35,7 +35,7 @@ impl LineEnd {
 /// Why something cannot be written as a content line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwritable {
-    /// The name of a property, parameter or component is no token: letters, digits and hyphens.
+    /// The name of a property, parameter or component is no token: letters, digits and hyphens; or it is BEGIN or END.
     Name,
     /// A parameter has no value, or one with a control character.
     Parameter,
@@ -113,6 +113,12 @@ impl ContentLine {
     }
 
     fn finish(mut line: Vec<u8>, value: &str) -> Result<Self, Unwritable> {
+        if [&b"BEGIN"[..], b"END"]
+            .iter()
+            .any(|edge| line.eq_ignore_ascii_case(edge))
+        {
+            return Err(Unwritable::Name);
+        }
         if value.chars().any(|c| c.is_control() && c != '\t') {
             return Err(Unwritable::Value);
         }

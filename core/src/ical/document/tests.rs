@@ -17,9 +17,18 @@ fn walk(document: &Document) -> usize {
     while let Some(component) = open.pop() {
         assert_eq!(document.component(component.index()).name(), component.name());
         assert!(!component.slice().is_empty());
+        let (whole, mut at) = (component.range(), component.range().start);
+        for child in component.children() {
+            assert!(at < child.range().start && child.range().end <= whole.end);
+            at = child.range().end - 1;
+        }
         open.extend(component.children());
         for property in component.properties() {
             met += 1;
+            let range = property.range();
+            assert!(component.range().start < range.start && range.end <= component.range().end);
+            let inside = |child: Component<'_>| child.range().start < range.end && range.start < child.range().end;
+            assert!(!component.children().any(inside));
             let whole = unfold(property.slice());
             assert!(whole.starts_with(&property.name()));
             assert!(

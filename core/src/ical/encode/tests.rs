@@ -65,6 +65,9 @@ fn what_would_make_a_line_of_its_own_is_refused() {
         let named = [parameter(name, &["x"])];
         assert_eq!(ContentLine::new("X", &named, "x"), Err(Unwritable::Name), "{name:?}");
     }
+    for name in ["BEGIN", "end"] {
+        assert_eq!(ContentLine::new(name, &[], "VALARM"), Err(Unwritable::Name), "{name:?}");
+    }
     for value in ["a\rb", "\u{0}", "\u{b}"] {
         let with = [parameter("CN", &[value])];
         assert_eq!(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::document::{Component, Parameter, Property};
 use super::super::duration::Duration;
+use super::super::value::request_status::RequestStatus;
 use super::super::value::{Geo, Temporal, lossy, text, text_list, uri};
 use super::table::{self, Field, Kind, NamedKind, Shape, Type};
 use super::{Content, Element, Entry, Members, StructuredData};
@@ -355,23 +356,16 @@ fn content(property: Property<'_>, held: &Type, value_type: &str) -> Option<Cont
     })
 }
 
-/// Code, description and data between semicolons (RFC 5545, 3.8.8.3). The data may have semicolons of its own, since
-/// it is often written without backslashes.
 fn request_status(value: &[u8]) -> Option<Content> {
-    let (mut cuts, mut escaped) = (Vec::new(), false);
-    for (at, octet) in value.iter().enumerate() {
-        if *octet == b';' && !escaped && cuts.len() < 2 {
-            cuts.push(at);
-        }
-        escaped = *octet == b'\\' && !escaped;
-    }
-    let part = |from: usize, to: usize| text(value[from..to].into()).into_owned();
-    let (first, end) = (cuts.first().copied()?, value.len());
-    let code = part(0, first).trim().to_owned();
-    Some(Content::RequestStatus {
-        code: is_status_code(&code).then_some(code)?,
-        description: part(first + 1, cuts.get(1).copied().unwrap_or(end)),
-        data: cuts.get(1).map(|second| part(second + 1, end)),
+    let RequestStatus {
+        code,
+        description,
+        exception_data: data,
+    } = RequestStatus::parse(value).ok()?;
+    is_status_code(&code).then_some(Content::RequestStatus {
+        code,
+        description,
+        data,
     })
 }
 

@@ -23,16 +23,14 @@ pub struct RequestStatus {
 }
 
 impl RequestStatus {
-    /// Reads `code;description` with or without `;exception data`. Semicolons in the exception data need no backslash,
-    /// and the description may be left out.
+    /// Reads `code;description` with or without `;exception data`. Semicolons in the exception data need no backslash.
     ///
     /// # Errors
-    /// A code of other than two or three numbers.
+    /// A code of other than two or three numbers, or nothing after it.
     pub fn parse(value: &[u8]) -> Result<Self, Malformed> {
         let mut stops = separators(value, b';');
-        let (description, data) = (stops.next(), stops.next());
-        let code = &value[..description.unwrap_or(value.len())];
-        let code = std::str::from_utf8(code.trim_ascii()).map_err(|_| Malformed)?;
+        let (description, data) = (stops.next().ok_or(Malformed)?, stops.next());
+        let code = std::str::from_utf8(value[..description].trim_ascii()).map_err(|_| Malformed)?;
         let part = |from: usize, to: Option<usize>| {
             let part = &value[from + 1..to.unwrap_or(value.len())];
             text(Cow::Borrowed(part)).into_owned()
@@ -40,7 +38,7 @@ impl RequestStatus {
         is_code(code)
             .then(|| Self {
                 code: code.to_owned(),
-                description: description.map_or_else(String::new, |from| part(from, data)),
+                description: part(description, data),
                 exception_data: data.map(|from| part(from, None)),
             })
             .ok_or(Malformed)
@@ -117,9 +115,8 @@ mod tests {
     #[test]
     fn what_others_write_is_read() {
         for (value, want) in [
-            (&b"2.0"[..], status("2.0", "", None)),
             (
-                b"2.8;a;RRULE:FREQ=WEEKLY;INTERVAL=2",
+                &b"2.8;a;RRULE:FREQ=WEEKLY;INTERVAL=2"[..],
                 status("2.8", "a", Some("RRULE:FREQ=WEEKLY;INTERVAL=2")),
             ),
             (br"2.0;a\\;b\;\n", status("2.0", "a\\", Some("b;\n"))),
@@ -137,6 +134,7 @@ mod tests {
             let value = format!("{bad};Success");
             assert_eq!(RequestStatus::parse(value.as_bytes()), Err(Malformed), "{bad}");
         }
+        assert_eq!(RequestStatus::parse(b"2.0"), Err(Malformed));
     }
 
     proptest! {
