@@ -7,6 +7,13 @@
 //! cargo +nightly fuzz run --features libfuzzer ical_document target/corpus/ical_document fuzz/corpus/ical_document
 //! cargo fuzz run --features libfuzzer --sanitizer none ical_document ...   (without a nightly toolchain)
 //! cargo test -p kalends-fuzz                                               (replay)
+//!
+//! export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cdebug-assertions --cfg fuzzing
+//!   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+//!   -Cllvm-args=-sanitizer-coverage-trace-compares"                        (without cargo-fuzz)
+//! cargo +nightly build --release -p kalends-fuzz --features libfuzzer --target $(rustc -vV | sed -n 's/host: //p')
+//! target/*/release/edit target/corpus/edit fuzz/corpus/edit
+//! target/*/release/edit -merge=1 fuzz/corpus/edit target/corpus/edit       (keeps what adds coverage)
 //! ```
 
 mod edit;

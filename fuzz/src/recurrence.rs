@@ -174,7 +174,7 @@ fn split(series: &Series, text: &str, [from, middle, to]: [i64; 3]) {
 fn compare(drawn: &Drawn, text: &str, start: i64, date: bool, walked: &[i64], ended: bool) {
     let first = date_time(start);
     let mut expected = Vec::new();
-    let mut day = first.date();
+    let (mut day, mut end) = (first.date(), start);
     for _ in 0..800 {
         if drawn.has(day, first.date()) {
             let midnight = civil_second(day.at(0, 0, 0, 0));
@@ -188,11 +188,15 @@ fn compare(drawn: &Drawn, text: &str, start: i64, date: bool, walked: &[i64], en
         }
         match day.tomorrow() {
             Ok(next) => day = next,
-            Err(_) => break,
+            // The last day of the calendar was looked at too.
+            Err(_) => {
+                end = i64::MAX;
+                break;
+            }
         }
+        end = civil_second(day.at(0, 0, 0, 0));
     }
     expected.truncate(drawn.count.map_or(MOST, |count| MOST.min(usize::from(count))));
-    let end = civil_second(day.at(0, 0, 0, 0));
     let found: Vec<i64> = walked.iter().copied().filter(|second| *second < end).collect();
     assert_eq!(found, expected, "{text} from {first}, {ended}");
 }

@@ -82,7 +82,7 @@ fn written(data: &[u8]) {
     let end = second(if horizon == Horizon::Open { 2400 } else { 2101 }) - 4 * DAY;
     for chunk in instants.chunks_exact(4).take(64) {
         let part = u32::from_le_bytes(chunk.try_into().expect("four octets"));
-        let at = start + i64::try_from(u128::from(part) * (end - start) as u128 >> 32).expect("below the end");
+        let at = start + i64::try_from((u128::from(part) * (end - start) as u128) >> 32).expect("below the end");
         assert_eq!(offsets.at(at), zone.offset_at(at), "{name} from {year} at {at}");
         let found = zone.resolve_local(Zone::utc().local_at(at));
         let (offset, kind) = offsets.of_local(at);

@@ -788,7 +788,7 @@ fn changes_are_told_from_checkpoint_to_checkpoint() {
         names.iter().map(|name| (format!("{name}.ics"), json!(kind))).collect()
     };
     let start = json!({"calendarHref": href(""), "pageSize": 2});
-    let first = server.success(CHANGES, start.clone());
+    let first = server.success(CHANGES, start);
     referee.full(CHANGES, &first);
     assert_eq!((&first["mode"], &first["hasMore"]), (&json!("initial"), &json!(true)));
     assert_eq!(told(&first), all(&["a", "b"], "changed"));

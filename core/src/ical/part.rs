@@ -170,11 +170,21 @@ impl Part {
         self.first(document, name).map(|property| Times::of(property).single())
     }
 
-    /// Attendees, alarms and what else is a collection.
-    pub(super) fn structured(&self, document: &Document, remarks: &mut BTreeSet<Diagnostic>) -> Option<StructuredData> {
+    /// Attendees, alarms and what else is a collection; `room` is how much of that may still be read.
+    pub(super) fn structured(
+        &self,
+        document: &Document,
+        room: &mut usize,
+        remarks: &mut BTreeSet<Diagnostic>,
+    ) -> Option<StructuredData> {
+        structured::read(self.with_structured(document)?, room, remarks)
+    }
+
+    /// Its component if there may be structured data in it.
+    pub(super) fn with_structured<'a>(&self, document: &'a Document) -> Option<Component<'a>> {
         let component = document.component(self.component);
         let any = self.has(Name::Structured) || component.children().next().is_some();
-        any.then(|| structured::read(component, remarks)).flatten()
+        any.then_some(component)
     }
 
     /// Whether RECURRENCE-ID has a RANGE: the component is about other occurrences too.

@@ -11,7 +11,7 @@ use super::entity::{Entity, Kind};
 use super::part::{Name, Part};
 use super::raw::CalendarProperty;
 use super::recurrence::{Range, Recurrence};
-use super::structured::StructuredData;
+use super::structured::{MAX_ELEMENTS, StructuredData};
 use super::value::{DateOrPeriod, Geo, Malformed, OpenEnum, Temporal, integer, lossy, text, text_list, uri};
 use crate::outcome::Diagnostic;
 
@@ -316,7 +316,8 @@ impl Entity {
     /// Attendees, alarms and what else is a collection, of an override by its component index, or of the master.
     #[must_use]
     pub fn structured_data(&self, component: Option<usize>) -> Option<StructuredData> {
-        self.part(component)?.structured(&self.document, &mut BTreeSet::new())
+        self.part(component)?
+            .structured(&self.document, &mut { MAX_ELEMENTS }, &mut BTreeSet::new())
     }
 
     fn completed_at(&self) -> Option<Temporal> {
@@ -338,17 +339,19 @@ impl Entity {
     /// The fields of the master with the recurrence set; only the set if there is no master.
     pub(super) fn master_fields(&self, kind: Kind, remarks: &mut BTreeSet<Diagnostic>) -> Fields {
         let master = self.master.as_ref();
+        let mut room = MAX_ELEMENTS;
         let mut fields = master.map_or_else(Fields::default, |part| Fields {
-            structured_data: part.structured(&self.document, remarks),
+            structured_data: part.structured(&self.document, &mut room, remarks),
             ..self.fields(part, kind, remarks)
         });
         if self.is_recurring() {
-            fields.recurrence_set = Some(self.recurrence_set(kind, remarks));
+            fields.recurrence_set = Some(self.recurrence_set(kind, room, remarks));
         }
         fields
     }
 
-    fn recurrence_set(&self, kind: Kind, remarks: &mut BTreeSet<Diagnostic>) -> RecurrenceSet {
+    /// `room` is how much structured data the overrides may show.
+    fn recurrence_set(&self, kind: Kind, mut room: usize, remarks: &mut BTreeSet<Diagnostic>) -> RecurrenceSet {
         let master = self.master.as_ref();
         let stored = master.map(|part| Recurrence::read(&self.document, part, remarks));
         let mut readable = stored.as_ref().is_none_or(|stored| stored.readable);
@@ -357,7 +360,7 @@ impl Entity {
             readable &= matches!(range, Ok(None | Some(Range::ThisAndFuture)));
             let identity = part.identity.clone()?;
             let fields = Fields {
-                structured_data: part.structured(&self.document, remarks),
+                structured_data: part.structured(&self.document, &mut room, remarks),
                 ..self.fields(part, kind, remarks)
             };
             let moved = fields.start.clone().filter(|start| *start != identity);

@@ -117,7 +117,7 @@ impl Entity {
             let properties = component.properties().filter(named);
             properties.filter(|property| structured::is_inline(*property)).count()
         };
-        let components = self.parts().map(|part| self.document().component(part.component));
+        let components = self.parts().filter_map(|part| part.with_structured(self.document()));
         let count: usize = components
             .map(|it| inline(it) + it.children().map(inline).sum::<usize>())
             .sum();

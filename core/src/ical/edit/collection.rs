@@ -148,7 +148,7 @@ pub(super) fn apply(
     pointer: &str,
 ) -> Result<Option<Document>, Box<Error>> {
     let component = document.component(component);
-    let stored = units(component, patch.field);
+    let stored = units(component, patch.field).ok_or_else(|| refusal(Code::LimitExhausted, TOO_MANY))?;
     let keys = stored
         .iter()
         .map(|unit| unit.elements.iter().map(|element| key(element, patch.field)).collect());
@@ -187,6 +187,7 @@ pub(super) fn set_organizer(
     let field = self::organizer();
     scalar::derived(component, field.name, pointer)?;
     let keys: Vec<_> = units(component, field)
+        .unwrap_or_default()
         .iter()
         .flat_map(|unit| &unit.elements)
         .map(|element| key(element, field))
@@ -432,6 +433,8 @@ fn range(unit: &Unit<'_>) -> Range<usize> {
 const NO_MATCH: &str =
     "Send an element that is there: with all of its members and parameters, as the resource shows it.";
 const SEVERAL: &str = "Several elements are the same as this one. Use replaceAll with those that are to stay.";
+const TOO_MANY: &str =
+    "The collection has more than 8,000 elements and parameters, and cannot be changed element by element.";
 const TWICE: &str = "Send each element once.";
 
 fn unmatched(code: Code, pointer: String, message: &'static str) -> Box<Error> {

@@ -8,7 +8,8 @@
 //! Components inside are copied as they are, alarms with their UID and ACKNOWLEDGED too. The alarms of the copy take the
 //! place of those that the occurrence had: ACKNOWLEDGED is a moment that is compared with when an alarm triggers (RFC
 //! 9074, 6.1), so it says about the occurrence what it said before; and a UID has to tell alarms of one component apart
-//! (RFC 9074, 4), where RELATED-TO of a snoozed alarm has to find it.
+//! (RFC 9074, 4), where RELATED-TO of a snoozed alarm has to find it. An alarm at a fixed moment stays at
+//! that moment.
 
 use bytes::Bytes;
 

@@ -94,7 +94,12 @@ impl Measure<'_> {
         // An end in the zone of its start goes with it into another zone; one in a zone of its own stays there.
         let form = if same_form(start, end) { to } else { end };
         let moved = self.second(to) + length;
-        with_civil(form, self.local(form, moved))
+        let end = with_civil(form, self.local(form, moved));
+        // A local time in a fold is read as the first (RFC 5545, 3.3.5); the second can be told in UTC only.
+        if self.second(&end) != moved && matches!(end, Temporal::Zoned(..)) {
+            return Temporal::Utc(date_time(moved));
+        }
+        end
     }
 }
 

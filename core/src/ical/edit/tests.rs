@@ -320,6 +320,19 @@ fn an_end_in_a_zone_of_its_own_stays_there() {
     assert_eq!(changed(&before, &Target::Master, vec![start]), want);
 }
 
+/// Half past two of the last Sunday of October comes twice in Berlin: two hours after 01:30 it is for the second time.
+#[test]
+fn an_end_in_the_second_pass_of_a_fold_is_told_in_utc() {
+    let before = resource(&[&event(
+        "DTSTART;TZID=Europe/Berlin:20261020T013000\nDTEND;TZID=Europe/Berlin:20261020T033000\n",
+    )]);
+    let start = ScalarPatch::Start(Some(time("20261025T013000 Europe/Berlin")));
+    let want = resource(&[&stamped(
+        "DTSTART;TZID=Europe/Berlin:20261025T013000\nDTEND:20261025T013000Z\n",
+    )]);
+    assert_eq!(changed(&before, &Target::Master, vec![start]), want);
+}
+
 #[test]
 fn sequence_goes_up_where_attendees_have_to_know() {
     use ScalarPatch as S;

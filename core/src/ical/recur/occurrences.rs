@@ -295,6 +295,13 @@ impl<'r> Occurrences<'r> {
     fn lay_out(&mut self, steps: &mut Steps) -> Result<(), StepsExhausted> {
         let left = (self.days.len() - self.day_at) * self.times.len() - self.time_at;
         steps.charge(left.min(CHUNK) as u64)?;
+        // Most rules have one time of day.
+        if let [time] = self.times[..] {
+            let days = self.days[self.day_at..].iter().take(CHUNK);
+            self.day_at += days.len();
+            self.ready.extend(days.map(|day| day * DAY + time));
+            return Ok(());
+        }
         while self.day_at < self.days.len() && self.ready.len() < CHUNK {
             let midnight = self.days[self.day_at] * DAY;
             let end = self.times.len().min(self.time_at + CHUNK - self.ready.len());

@@ -21,7 +21,7 @@ use super::document::Parameter;
 use super::encode::{ContentLine, NewComponent, Unwritable};
 use super::value::Geo;
 pub(super) use input::{Walk, check_authored, organizer};
-pub(super) use read::{Place, Unit, is_derived, is_inline, read, units};
+pub(super) use read::{MAX_ELEMENTS, Place, Unit, is_derived, is_inline, read, units};
 pub(super) use table::{Field, collection};
 pub(super) use write::{Written, key, list_value, same_parameters, written, written_list};
 

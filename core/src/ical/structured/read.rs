@@ -9,8 +9,37 @@ use super::table::{self, Field, Kind, NamedKind, Shape, Type};
 use super::{Content, Element, Entry, Members, StructuredData};
 use crate::outcome::Diagnostic;
 
-/// What was left out, or read with leniency.
-pub(super) type Remarks = BTreeSet<Diagnostic>;
+/// How much of a resource is read as structured data: elements of all its collections, members of components inside,
+/// and further values of lists and parameters. It is several times what real invitations have, and keeps a result below
+/// the 4 MiB that one may have.
+pub(in super::super) const MAX_ELEMENTS: usize = 8_000;
+
+/// What was left out, or read with leniency, and how much more may be read.
+struct Notes<'r> {
+    remarks: &'r mut BTreeSet<Diagnostic>,
+    room: usize,
+    full: bool,
+}
+
+impl Notes<'_> {
+    fn warn(&mut self, code: &'static str, message: &'static str) {
+        self.remarks.insert(Diagnostic::warning(code, message));
+    }
+
+    /// Whether this much may be read.
+    fn take(&mut self, cost: usize) -> bool {
+        if let Some(room) = self.room.checked_sub(cost) {
+            self.room = room;
+            return true;
+        }
+        self.full = true;
+        self.warn(
+            "structured_data_omitted",
+            "The resource has more than 8,000 attendees, alarms and the like, their parameters included; the others are left out.",
+        );
+        false
+    }
+}
 
 /// Where elements are stored.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +55,36 @@ pub(in super::super) struct Unit<'a> {
     pub(in super::super) elements: Vec<Element>,
 }
 
-/// The structured data of a VEVENT or VTODO; `None` if there is nothing.
-pub(in super::super) fn read(component: Component<'_>, remarks: &mut Remarks) -> Option<StructuredData> {
-    let members = members(component, table::ENTITY, remarks);
+/// The structured data of a VEVENT or VTODO; `None` if there is nothing. `room` is what is left of [`MAX_ELEMENTS`].
+pub(in super::super) fn read(
+    component: Component<'_>,
+    room: &mut usize,
+    remarks: &mut BTreeSet<Diagnostic>,
+) -> Option<StructuredData> {
+    let full = false;
+    let mut notes = Notes {
+        remarks,
+        room: *room,
+        full,
+    };
+    let members = members(component, table::ENTITY, &mut notes);
+    *room = notes.room;
     (!members.is_empty()).then_some(StructuredData { members })
 }
 
-/// The elements of one collection where they are stored. What is left out of results has no unit.
-pub(in super::super) fn units<'a>(component: Component<'a>, field: &Field) -> Vec<Unit<'a>> {
-    let remarks = &mut Remarks::new();
+/// The elements of one collection where they are stored. What is left out of results has no unit. `None` if there are
+/// more than [`MAX_ELEMENTS`].
+pub(in super::super) fn units<'a>(component: Component<'a>, field: &Field) -> Option<Vec<Unit<'a>>> {
+    let notes = &mut Notes {
+        remarks: &mut BTreeSet::new(),
+        room: MAX_ELEMENTS,
+        full: false,
+    };
     let mut units = Vec::new();
     match field.shape {
         Shape::Property(held) => {
             for property in component.all(field.name) {
-                let elements = elements(property, held, remarks).unwrap_or_default();
+                let elements = elements(property, held, notes).unwrap_or_default();
                 units.push(Unit {
                     place: Place::Line(property),
                     elements,
@@ -48,7 +93,7 @@ pub(in super::super) fn units<'a>(component: Component<'a>, field: &Field) -> Ve
         }
         Shape::Component(fields) => {
             for child in component.children().filter(|child| child.is(field.name)) {
-                let elements = complete(child, field.name, fields, remarks).into_iter().collect();
+                let elements = complete(child, field.name, fields, notes).into_iter().collect();
                 units.push(Unit {
                     place: Place::Component(child),
                     elements,
@@ -57,7 +102,7 @@ pub(in super::super) fn units<'a>(component: Component<'a>, field: &Field) -> Ve
         }
     }
     units.retain(|unit| !unit.elements.is_empty());
-    units
+    (!notes.full).then_some(units)
 }
 
 /// Whether it is marked as derived from something else (RFC 9073, 5.3), and so not to be edited.
@@ -67,11 +112,7 @@ pub(in super::super) fn is_derived(property: Property<'_>) -> bool {
         .is_some_and(|value| value.eq_ignore_ascii_case("TRUE"))
 }
 
-fn warn(remarks: &mut Remarks, code: &'static str, message: &'static str) {
-    remarks.insert(Diagnostic::warning(code, message));
-}
-
-fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Remarks) -> Members {
+fn members(component: Component<'_>, fields: &'static [Field], notes: &mut Notes<'_>) -> Members {
     let mut out = Members::new();
     for property in component.properties() {
         let name = property.name();
@@ -80,7 +121,7 @@ fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Rem
             Shape::Property(_) | Shape::Component(_) => None,
         });
         let Some((field, held)) = found else { continue };
-        let Some(elements) = elements(property, held, remarks) else {
+        let Some(elements) = elements(property, held, notes) else {
             continue;
         };
         match (out.get_mut(field.member), field.many) {
@@ -92,8 +133,7 @@ fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Rem
                 {
                     values.extend(more);
                 } else {
-                    warn(
-                        remarks,
+                    notes.warn(
                         "singleton_property_repeated",
                         "A property stands several times where one may stand; the first counts.",
                     );
@@ -112,7 +152,7 @@ fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Rem
             Shape::Property(_) | Shape::Component(_) => None,
         });
         if let Some((field, fields)) = found
-            && let Some(element) = complete(child, field.name, fields, remarks)
+            && let Some(element) = complete(child, field.name, fields, notes)
         {
             out.entry(field.member).or_default().push(element);
         }
@@ -121,13 +161,13 @@ fn members(component: Component<'_>, fields: &'static [Field], remarks: &mut Rem
 }
 
 /// A component, if it has all that it needs.
-fn complete(component: Component<'_>, name: &str, fields: &'static [Field], remarks: &mut Remarks) -> Option<Element> {
-    let members = members(component, fields, remarks);
+fn complete(component: Component<'_>, name: &str, fields: &'static [Field], notes: &mut Notes<'_>) -> Option<Element> {
+    let members = members(component, fields, notes);
     if fields
         .iter()
         .all(|field| !field.required || members.contains_key(field.member))
     {
-        return Some(Element::Component(members));
+        return notes.take(1).then_some(Element::Component(members));
     }
     let (code, message) = if name == "VALARM" {
         (
@@ -140,20 +180,21 @@ fn complete(component: Component<'_>, name: &str, fields: &'static [Field], rema
             "A component for a participant, location or resource lacks a property that it needs, and is left out.",
         )
     };
-    warn(remarks, code, message);
+    notes.warn(code, message);
     None
 }
 
 /// The elements of a property: one, or those of a comma list; `None` if it cannot be read.
-fn elements(property: Property<'_>, held: &Type, remarks: &mut Remarks) -> Option<Vec<Element>> {
+fn elements(property: Property<'_>, held: &Type, notes: &mut Notes<'_>) -> Option<Vec<Element>> {
     let mut parameters = Vec::new();
     let mut named = BTreeMap::new();
-    if held.kind == Kind::Uri && is_inline(property) {
-        return None;
-    }
     if !property.is_plain() {
-        for parameter in property.parameters() {
-            take(parameter, held, &mut named, &mut parameters, remarks);
+        let all = property.parameters();
+        if held.kind == Kind::Uri && all.iter().any(says_inline) {
+            return None;
+        }
+        for parameter in all {
+            take(parameter, held, &mut named, &mut parameters, notes);
         }
     }
     let mut entry = Entry {
@@ -161,10 +202,17 @@ fn elements(property: Property<'_>, held: &Type, remarks: &mut Remarks) -> Optio
         named,
         parameters,
     };
+    let further = |values: &Vec<String>| values.len().saturating_sub(1);
+    let cost = 1
+        + entry.parameters.iter().map(|it| 1 + further(&it.values)).sum::<usize>()
+        + entry.named.values().map(further).sum::<usize>();
     if held.kind == Kind::Each {
-        let values = text_list(property.value())
-            .into_iter()
-            .filter(|value| !value.is_empty());
+        let mut values = text_list(property.value());
+        values.retain(|value| !value.is_empty());
+        if !notes.take(values.len().saturating_mul(cost)) {
+            return None;
+        }
+        let values = values.into_iter();
         let each = values.map(|value| {
             Element::Property(Entry {
                 value: Content::Text(value),
@@ -174,15 +222,18 @@ fn elements(property: Property<'_>, held: &Type, remarks: &mut Remarks) -> Optio
         return Some(each.collect());
     }
     let Some(value) = content(property, held, &entry.value_type(held.types)) else {
-        warn(
-            remarks,
+        notes.warn(
             "registered_property_value_invalid",
             "A property has a value that is not of its type, and is left out.",
         );
         return None;
     };
+    let more = match &value {
+        Content::List(values) => further(values),
+        Content::Text(_) | Content::Integer(_) | Content::Geo(_) | Content::Utc(_) | Content::RequestStatus { .. } => 0,
+    };
     entry.value = value;
-    Some(vec![Element::Property(entry)])
+    notes.take(cost + more).then(|| vec![Element::Property(entry)])
 }
 
 /// Puts a parameter where it belongs.
@@ -191,7 +242,7 @@ fn take(
     held: &Type,
     named: &mut BTreeMap<&'static str, Vec<String>>,
     parameters: &mut Vec<Parameter>,
-    remarks: &mut Remarks,
+    notes: &mut Notes<'_>,
 ) {
     let name = parameter.name.as_str();
     let first = parameter.values.first().map_or("", String::as_str);
@@ -207,8 +258,7 @@ fn take(
     };
     let several = parameter.values.len() > 1 && known.kind != NamedKind::Uris;
     if several || named.contains_key(known.name) {
-        warn(
-            remarks,
+        notes.warn(
             "property_parameter_cardinality",
             "A parameter stands several times or has several values where one may stand.",
         );
@@ -228,8 +278,7 @@ fn take(
         Some(values) => {
             named.insert(known.name, values);
         }
-        None => warn(
-            remarks,
+        None => notes.warn(
             "property_parameter_invalid",
             "A parameter has a value that is not of its type, and is left out.",
         ),
@@ -238,11 +287,14 @@ fn take(
 
 /// Whether the value is content instead of a URI: BINARY, or a text.
 pub(in super::super) fn is_inline(property: Property<'_>) -> bool {
-    let says = |name: &str, words: &[&str]| {
-        let said = property.parameter(name);
-        said.is_some_and(|said| words.iter().any(|word| said.eq_ignore_ascii_case(word)))
-    };
-    says("VALUE", &["BINARY", "TEXT"]) || says("ENCODING", &["BASE64"])
+    !property.is_plain() && property.parameters().iter().any(says_inline)
+}
+
+fn says_inline(parameter: &Parameter) -> bool {
+    let said = parameter.values.first().map_or("", String::as_str);
+    [("VALUE", "BINARY"), ("VALUE", "TEXT"), ("ENCODING", "BASE64")]
+        .iter()
+        .any(|(name, word)| parameter.name.eq_ignore_ascii_case(name) && said.eq_ignore_ascii_case(word))
 }
 
 /// An absolute URI; an IRI is mapped to one (RFC 3987, 3.1).

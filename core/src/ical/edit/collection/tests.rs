@@ -305,6 +305,15 @@ fn alarms_are_whole_components() {
     );
 }
 
+/// Otherwise what was not shown would be taken away.
+#[test]
+fn what_is_not_read_whole_is_not_changed() {
+    let lines = |count: usize| "COMMENT;X-A=1:x\r\n".repeat(count);
+    let clear = || json!({"field": "comments", "operation": "replaceAll", "values": []});
+    assert_eq!(patched(&lines(4_000), clear()).expect("few"), Some("|".to_owned()));
+    assert_eq!(refused(&lines(4_001), clear()), (Code::LimitExhausted, vec![]));
+}
+
 #[test]
 fn what_is_derived_cannot_be_edited() {
     let lines = "CONTACT;DERIVED=TRUE:a\r\nCONTACT;DERIVED=FALSE:b\r\n";
@@ -438,7 +447,7 @@ fn lists() -> impl Strategy<Value = Vec<Vec<char>>> {
 
 fn stored_values(document: &Document, field: &str) -> Vec<String> {
     let field = collection(field).expect("a collection");
-    let units = units(document.component(1), field);
+    let units = units(document.component(1), field).expect("few");
     let elements = units.iter().flat_map(|unit| &unit.elements);
     elements
         .map(|element| element.text().expect("a text").to_owned())

@@ -120,7 +120,7 @@ fn it_stands_after_the_last_component_of_its_series_and_ends_its_lines_alike() {
         "\u{feff}BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{master}\r\n{other}BEGIN:X-LAST\r\nEND:X-LAST\r\nEND:VCALENDAR"
     )
     .replace("\r\n", "\n");
-    let entity = Entity::read(text.clone().into());
+    let entity = Entity::read(text.into());
     let made = individual(&entity, &utc("2026-05-05T08:00")).expect("an occurrence");
     let want = event("RECURRENCE-ID:20260505T080000Z\r\nDTSTART:20260505T080000Z\r\n").replace("\r\n", "\n");
     assert_eq!(inserted(&entity, &made), want);
@@ -148,7 +148,7 @@ fn later_occurrences_are_copies_of_the_override_that_is_in_force() {
         "RECURRENCE-ID;RANGE=THISANDFUTURE:20260506T080000Z\r\nDTSTART;TZID=Europe/Berlin:20260507T110000\r\nDURATION:PT2H\r\nSUMMARY:B\r\n",
     );
     let bare = event("RECURRENCE-ID;RANGE=THISANDFUTURE:20260510T080000Z\r\nSUMMARY:C\r\n");
-    let all = master.clone() + &later + &bare;
+    let all = master + &later + &bare;
     for (identity, want) in [
         (
             "2026-05-05T08:00",

@@ -41,7 +41,10 @@ fn outcome(step: Step, inside: &str, identity: &Temporal) -> Result<Option<Strin
     }))
 }
 
-fn check(step: Step, table: &[(&str, Temporal, Result<Option<&str>, Code>)]) {
+/// Lines of a VEVENT, an identity, and what becomes of the lines.
+type Row<'a> = (&'a str, Temporal, Result<Option<&'a str>, Code>);
+
+fn check(step: Step, table: &[Row<'_>]) {
     for (lines, identity, want) in table {
         let got = outcome(step, &event(lines), identity);
         let want = want.map(|want| want.map(event));
@@ -183,7 +186,7 @@ fn a_restored_exclusion_takes_out_exactly_its_value() {
         ),
         (
             with("RDATE:20260505T200000Z\r\nEXDATE;VALUE=DATE:20260505\r\nEXDATE:20260505T200000Z\r\n"),
-            at.clone(),
+            at,
             Ok(Some(with("RDATE:20260505T200000Z\r\nEXDATE:20260505T200000Z\r\n"))),
         ),
         (

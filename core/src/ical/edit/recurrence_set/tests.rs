@@ -259,7 +259,7 @@ fn only_lines_that_say_something_else_are_written() {
     let fewer = NewRecurrence {
         exdates: Some(vec![utc("2026-05-06T08:00")]),
         rdates: Some(Vec::new()),
-        ..same.clone()
+        ..same
     };
     let want = lines
         .replace(
@@ -362,7 +362,7 @@ fn orphans_are_named_all_and_no_others() {
     // New EXDATEs are what the caller means.
     let exact = NewRecurrence {
         exdates: Some(vec![berlin("11")]),
-        ..weekly.clone()
+        ..weekly
     };
     let want = master("FREQ=WEEKLY", "EXDATE;TZID=Europe/Berlin:20260511T090000\r\n");
     assert_eq!(replaced(&before, Some(&exact), &all[2..]), Ok(want));
@@ -415,7 +415,7 @@ proptest! {
         let set = only(&format!("FREQ=DAILY;INTERVAL={interval}{count_part}"));
         let gone: Vec<_> = days
             .iter()
-            .filter(|day| **day as u8 % interval != 0 || count.is_some_and(|count| **day as u8 / interval >= count))
+            .filter(|day| !(**day as u8).is_multiple_of(interval) || count.is_some_and(|count| **day as u8 / interval >= count))
             .collect();
         let orphans: Vec<_> = gone.iter().map(|day| Orphan::Exdate(at(day))).collect();
         let done = replaced(&before, Some(&set), &orphans);

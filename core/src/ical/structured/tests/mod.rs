@@ -149,6 +149,47 @@ fn inline_content_is_counted_in_alarms_and_overrides_too() {
     assert!(told.message.starts_with("3 "), "{}", told.message);
 }
 
+/// Whatever costs memory counts: elements, parameters, values of lists, in all components together.
+#[test]
+fn what_is_too_much_is_left_out_and_told() {
+    let count = |lines: &str, member: &str| {
+        let (shown, codes) = shown(lines);
+        (
+            shown[member].as_array().map_or(0, Vec::len),
+            codes.contains(&"structured_data_omitted"),
+        )
+    };
+    let attendee = "ATTENDEE:mailto:a@example.com\n";
+    assert_eq!(count(&attendee.repeat(8_000), "attendees"), (8_000, false));
+    assert_eq!(count(&attendee.repeat(8_001), "attendees"), (8_000, true));
+    let parameters = format!("COMMENT{}:x\n", ";X-A=1".repeat(8_000));
+    assert_eq!(count(&format!("{parameters}COMMENT:y\n"), "comments"), (1, true));
+    let delegated = format!(
+        "ATTENDEE;DELEGATED-TO={}:mailto:a@example.com\n",
+        vec!["\"a:b\""; 8_001].join(",")
+    );
+    assert_eq!(count(&delegated, "attendees"), (0, true));
+    assert_eq!(
+        count(&format!("RESOURCES:{}\n", "a,".repeat(8_001)), "resources"),
+        (0, true)
+    );
+    let types = format!(
+        "BEGIN:VLOCATION\nUID:l\nLOCATION-TYPE:{}\nEND:VLOCATION\n",
+        "a,".repeat(8_000)
+    );
+    assert_eq!(count(&types, "locationUris"), (1, true));
+    let alarm = "BEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT5M\nEND:VALARM\n";
+    assert_eq!(count(&alarm.repeat(2_667), "alarms"), (2_666, true));
+    let text = format!(
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T000000Z\nRRULE:FREQ=DAILY\n{0}END:VEVENT\n\
+         BEGIN:VEVENT\nUID:1\nRECURRENCE-ID:20260102T000000Z\nDTSTART:20260102T000000Z\n{0}END:VEVENT\nEND:VCALENDAR\n",
+        attendee.repeat(5_000)
+    );
+    let shown = json!(Entity::read(text.into()).projection());
+    let other = &shown["fields"]["recurrenceSet"]["overrides"][0]["fields"]["structuredData"]["attendees"];
+    assert_eq!(other.as_array().map(Vec::len), Some(3_000));
+}
+
 #[test]
 fn overrides_have_their_own() {
     let text = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T000000Z\nRRULE:FREQ=DAILY\n\

@@ -132,7 +132,7 @@ proptest! {
         let data = StructuredData { members };
         let document = stored(&data);
         let mut remarks = Default::default();
-        let again = read(component(&document), &mut remarks).unwrap_or_default();
+        let again = read(component(&document), &mut { MAX_ELEMENTS }, &mut remarks).unwrap_or_default();
         prop_assert_eq!(&again, &data);
         prop_assert!(remarks.is_empty(), "{:?}", remarks);
         for field in ENTITY {
