@@ -33,9 +33,13 @@ use kalends_core::href::Href;
 use kalends_core::ical::document::Document;
 use kalends_core::ical::entity::Entity;
 use kalends_core::ical::expand::Window;
+use kalends_core::ical::free_busy::{self, MAX_PERIODS, Shape};
 use kalends_core::ical::recur::Steps;
 use kalends_core::ical::zone::Zone;
+use kalends_core::ops::inspect_calendar::InspectCalendar;
 use kalends_core::ops::list_calendars::ListCalendars;
+use kalends_core::ops::list_changes::{ListChanges, Since};
+use kalends_core::ops::query_free_busy::QueryFreeBusy;
 use kalends_core::ops::query_occurrences::QueryOccurrences;
 use kalends_core::ops::scope::Scope;
 use kalends_core::query::text_filter::TextFilter;
@@ -46,7 +50,7 @@ pub use recurrence::recurrence;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("ical_document", ical_document),
     ("vtimezone", vtimezone),
     ("edit", edit),
@@ -54,6 +58,8 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("recurrence", recurrence),
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
+    ("flow_one_calendar", flow_one_calendar),
+    ("free_busy", free_busy),
     ("mcp_line", mcp_line),
 ];
 
@@ -147,6 +153,58 @@ pub fn flow_scan(data: &[u8]) {
         filter: TextFilter::default(),
     };
     script::play(ask, data);
+}
+
+/// Inspects a Calendar, asks when it is busy and what has changed in it, on a server that answers as scripted.
+///
+/// # Panics
+/// If a promise of [`script::Server`] is broken.
+pub fn flow_one_calendar(data: &[u8]) {
+    let calendar = Href::parse("https://dav.example/work/").expect("an absolute URL");
+    let calendar_href = calendar.to_string();
+    let second = |second| Timestamp::from_second(second).expect("in range");
+    script::play(
+        InspectCalendar {
+            calendar_href: calendar_href.clone(),
+        },
+        data,
+    );
+    script::play(
+        QueryFreeBusy {
+            calendar_href: calendar_href.clone(),
+            from: second(WINDOW.from),
+            to: second(WINDOW.to),
+        },
+        data,
+    );
+    let token = "data:,1".to_owned();
+    for since in [Since::Beginning { calendar_href }, Since::Token { calendar, token }] {
+        script::play(ListChanges { since }, data);
+    }
+}
+
+/// Reads a free/busy report in both forms.
+///
+/// # Panics
+/// If a period lies outside the window or is empty, two of one type touch, or their order is wrong.
+pub fn free_busy(data: &[u8]) {
+    let read = |shape| free_busy::read(Bytes::copy_from_slice(data), WINDOW, shape);
+    let (standard, by_component) = (read(Shape::Standard), read(Shape::ByComponent));
+    if standard.is_ok() {
+        assert_eq!(standard, by_component, "what is read without a profile is read with it");
+    }
+    let periods = by_component.unwrap_or_default();
+    assert!(periods.len() <= MAX_PERIODS && periods.is_sorted());
+    for (at, period) in periods.iter().enumerate() {
+        assert!(WINDOW.from <= period.from && period.from < period.to && period.to <= WINDOW.to);
+        let after = periods[at + 1..]
+            .iter()
+            .find(|other| other.busy_type == period.busy_type);
+        assert!(
+            after.is_none_or(|other| period.to < other.from),
+            "{period:?} touches {after:?}"
+        );
+    }
 }
 
 /// Judges one line of MCP input.

@@ -50,10 +50,7 @@ pub fn recurrence(data: &[u8]) {
         .as_ref()
         .map_or_else(|| String::from_utf8_lossy(octets.0).into_owned(), Drawn::text);
     let Ok(rule) = Rule::parse(&text) else {
-        assert!(
-            drawn.is_none() || !drawn.is_some_and(|drawn| drawn.is_valid()),
-            "{text}"
-        );
+        assert!(drawn.is_none_or(|drawn| !drawn.is_valid()), "{text}");
         return;
     };
     if date && rule.needs_time() {

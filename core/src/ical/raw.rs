@@ -9,7 +9,7 @@ use super::document::{Component, Document, Parameter, Property};
 
 /// The most properties of an opaque resource that are shown.
 pub const MAX_SHOWN: usize = 1_000;
-/// The most octets that their content lines have, with [`SEGMENT`] for each component around one. They are shown twice,
+/// The most octets that their content lines have, with 32 for each component around one. They are shown twice,
 /// decoded and as they are, so a result stays below 1 MiB but for characters that JSON has to escape.
 pub const MAX_SHOWN_OCTETS: usize = 256 * 1024;
 /// What a step of a path takes in a result, in octets.

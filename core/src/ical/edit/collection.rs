@@ -1,6 +1,6 @@
 //! Elements of one collection of one component: added, removed, or replaced as a whole.
 //!
-//! Elements are compared by what they mean; see [`key`]. What stays keeps its octets, and what results leave out
+//! Elements are compared by what they mean, not by their octets. What stays keeps its octets, and what results leave out
 //! (such as an attachment with its content inline) is not an element and stays too.
 
 use std::collections::{BTreeMap, BTreeSet};

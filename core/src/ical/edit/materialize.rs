@@ -14,15 +14,15 @@
 use bytes::Bytes;
 
 use super::membership::{membership, not_found};
-use super::temporal::{end_property, same_form};
+use super::temporal::{self, end_property};
 use super::{calendar, read, refusal, unwritable};
 use crate::ical::changes::Changes;
-use crate::ical::document::{Component, Document, Parameter, Property};
+use crate::ical::document::{Component, Document, Parameter};
 use crate::ical::encode::{ContentLine, Unwritable};
 use crate::ical::entity::{Entity, Kind};
 use crate::ical::expand::Membership;
 use crate::ical::part::{Name, Part};
-use crate::ical::value::{Temporal, Times};
+use crate::ical::value::Temporal;
 use crate::outcome::{Code, Error};
 
 /// A document that has the override of an occurrence.
@@ -124,43 +124,17 @@ fn moved(component: Component<'_>, kind: Kind, member: &Membership, later: bool)
     let identity = ContentLine::new("RECURRENCE-ID", &parameters, &member.identity.encoded())?;
     let stored = |name| part.first(component.document(), name);
     match stored(Name::Dtstart) {
-        Some(property) => {
-            changes.add_before(property, &[identity]);
-            set_time(&mut changes, property, &member.start)?;
-        }
-        None => changes.add(component, &[identity, time_line("DTSTART", &member.start)?]),
+        Some(property) => changes.add_before(property, &[identity]),
+        None => changes.add(component, &[identity]),
     }
-    match (stored(kind.end()), &member.end) {
-        (Some(property), Some(end)) => set_time(&mut changes, property, end)?,
-        // An end that is a day where the start has a time, or the reverse, says nothing and cannot be moved.
-        (Some(property), None) => changes.replace(property, &[]),
-        (None, Some(end)) => changes.add(component, &[time_line(end_property(kind), end)?]),
-        (None, None) => {}
-    }
+    temporal::set(&mut changes, component, "DTSTART", Some(&member.start))?;
+    // An end that is a day where the start has a time, or the reverse, says nothing and cannot be moved.
+    temporal::set(&mut changes, component, end_property(kind), member.end.as_ref())?;
     if let (None, Some(duration)) = (stored(Name::Duration), member.duration) {
         let line = ContentLine::new("DURATION", &[], &duration.to_string())?;
         changes.add(component, &[line]);
     }
     Ok(changes.octets())
-}
-
-/// A line of its own for a time.
-fn time_line(name: &str, time: &Temporal) -> Result<ContentLine, Unwritable> {
-    ContentLine::new(name, &time.parameters(), &time.encoded())
-}
-
-/// Gives a property another time; nothing changes if it has it already.
-fn set_time<'a>(changes: &mut Changes<'a>, property: Property<'a>, time: &Temporal) -> Result<(), Unwritable> {
-    let stored = Times::of(property).single();
-    if stored.as_ref() == Ok(time) {
-        return Ok(());
-    }
-    if stored.is_ok_and(|stored| same_form(&stored, time)) {
-        return changes.set_value(property, &time.encoded());
-    }
-    let line = ContentLine::like(property, &["VALUE", "TZID"], &time.parameters(), &time.encoded())?;
-    changes.replace(property, &[line]);
-    Ok(())
 }
 
 #[cfg(test)]

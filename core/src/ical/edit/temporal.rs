@@ -306,7 +306,7 @@ pub(super) fn shift<'a>(
     write(changes, component, kind, &old, &new)
 }
 
-/// Sets the only property of this name to a time, or takes it out.
+/// Sets the only property of this name to a time, or takes it out. What says it already stays as it is.
 pub(super) fn set<'a>(
     changes: &mut Changes<'a>,
     component: Component<'a>,
@@ -318,6 +318,10 @@ pub(super) fn set<'a>(
     };
     match component.first(name) {
         Some(property) => {
+            let stored = StoredTimes::of(property);
+            if stored.single().as_ref() == Ok(time) && !stored.misdeclares(time) {
+                return Ok(());
+            }
             let parameters = time.parameters();
             let same = ["VALUE", "TZID"].iter().all(|name| {
                 let asked = parameters.iter().find(|parameter| parameter.name == *name);

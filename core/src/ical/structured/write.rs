@@ -6,6 +6,7 @@ use super::super::document::Parameter;
 use super::super::duration::Duration;
 use super::super::encode::{ContentLine, NewComponent, Unwritable, escape_list, escape_text};
 use super::super::value::Temporal;
+use super::super::value::request_status::RequestStatus;
 use super::table::{Field, Form, Kind, Named, NamedKind, Shape, Type};
 use super::{Content, Element, Entry, Members, read};
 
@@ -120,12 +121,12 @@ fn encoded(entry: &Entry, held: &Type, value_type: &str) -> String {
             description,
             data,
         } => {
-            let mut out = format!("{code};{}", escape_text(description));
-            if let Some(data) = data {
-                out.push(';');
-                out.push_str(&escape_text(data));
-            }
-            out
+            let status = RequestStatus {
+                code: code.clone(),
+                description: description.clone(),
+                exception_data: data.clone(),
+            };
+            status.to_string()
         }
     }
 }
