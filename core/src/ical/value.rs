@@ -15,7 +15,7 @@ mod binary;
 mod number;
 pub mod request_status;
 
-pub use address::{cal_address, same_cal_address};
+pub use address::cal_address;
 pub use binary::binary_len;
 pub use number::{boolean, float, integer, signed_integer, utc_offset};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::super::value::{OpenEnum, Temporal};
+use super::super::value::{OpenEnum, Temporal, boolean};
 use super::table::{self, Field, Form, Kind, NamedKind, Shape, Type};
 use super::write::canonical_uri;
-use super::{Content, Element, Entry, Members, StructuredData, read};
+use super::{Content, Element, Entry, Members, StructuredData};
 
 /// As the `structuredData` of the semantic toolset.
 impl Serialize for StructuredData {
@@ -123,7 +123,7 @@ fn shown_entry<S: Serializer>(entry: &Entry, held: &Type, serializer: S) -> Resu
                 out.serialize_entry(named.member, &shown)?;
             }
             (NamedKind::Boolean, explicit) => {
-                let explicit = explicit.and_then(|it| read::boolean(it));
+                let explicit = explicit.and_then(|it| boolean(it.as_bytes()).ok());
                 out.serialize_entry(named.member, &Effective::of(explicit, false))?;
             }
             (NamedKind::Uris, Some(_)) => out.serialize_entry(named.member, &values)?,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::document::{Component, Parameter, Property};
 use super::super::duration::Duration;
 use super::super::value::request_status::RequestStatus;
-use super::super::value::{Geo, Temporal, lossy, text, text_list, uri};
+use super::super::value::{Geo, Temporal, boolean, lossy, text, text_list, uri};
 use super::table::{self, Field, Kind, NamedKind, Shape, Type};
 use super::{Content, Element, Entry, Members, StructuredData};
 use crate::outcome::Diagnostic;
@@ -271,7 +271,7 @@ fn take(
         // Of a comma that should have been quoted.
         NamedKind::Text => Some(vec![parameter.values.join(", ")]),
         NamedKind::Token(_) => (!first.is_empty()).then(|| vec![first.to_owned()]),
-        NamedKind::Boolean => boolean(first).map(|_| vec![first.to_owned()]),
+        NamedKind::Boolean => boolean(first.as_bytes()).ok().map(|_| vec![first.to_owned()]),
         NamedKind::Uri => address(first.as_bytes()).map(|uri| vec![uri]),
         NamedKind::Uris => parameter.values.iter().map(|it| address(it.as_bytes())).collect(),
     };
@@ -311,16 +311,6 @@ fn address(value: &[u8]) -> Option<String> {
         }
     }
     uri(mapped.as_bytes()).ok()
-}
-
-pub(super) fn boolean(text: &str) -> Option<bool> {
-    if text.eq_ignore_ascii_case("TRUE") {
-        Some(true)
-    } else if text.eq_ignore_ascii_case("FALSE") {
-        Some(false)
-    } else {
-        None
-    }
 }
 
 /// The value if it is one of this type.

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::super::document::Parameter;
 use super::super::duration::Duration;
 use super::super::encode::{ContentLine, NewComponent, Unwritable, escape_list, escape_text};
-use super::super::value::Temporal;
 use super::super::value::request_status::RequestStatus;
+use super::super::value::{Temporal, boolean};
 use super::table::{Field, Form, Kind, Named, NamedKind, Shape, Type};
-use super::{Content, Element, Entry, Members, read};
+use super::{Content, Element, Entry, Members};
 
 /// One element, written.
 #[derive(Clone, Debug)]
@@ -214,7 +214,7 @@ fn canonical_named(known: &Named, values: &[String]) -> Option<Vec<String>> {
             let token = first.to_ascii_uppercase();
             (token != tokens[0]).then(|| vec![token])
         }
-        NamedKind::Boolean => read::boolean(first)?.then(|| vec!["TRUE".to_owned()]),
+        NamedKind::Boolean => boolean(first.as_bytes()).ok()?.then(|| vec!["TRUE".to_owned()]),
         NamedKind::Uri | NamedKind::Uris => Some(values.iter().map(|value| canonical_uri(value)).collect()),
     }
 }
