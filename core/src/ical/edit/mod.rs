@@ -1,6 +1,6 @@
 //! Edits of one Calendar Object Resource, as pure functions from a resource, an instruction and the time to octets.
 //!
-//! An edit works from document to document: each step changes only the lines it is about. [`finish`] then stamps the
+//! An edit works from document to document: each step changes only the lines it is about. Last, it stamps the
 //! components that are different from before, adds the VTIMEZONEs of zones that came in, and makes sure that the result
 //! is still the same Event or To-do.
 //!
