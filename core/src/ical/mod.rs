@@ -9,6 +9,7 @@
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
 //! * [`structured`]: attendees, alarms, attachments and other collections
 //! * [`free_busy`]: the busy time that a server reports
+//! * [`edit`]: edits of one resource, as pure functions
 //! * [`project`], [`raw`]: the typed Event and To-do of the results, and properties as they are stored
 
 pub mod changes;
