@@ -381,6 +381,34 @@ fn an_exclusion_rule_takes_away_what_it_makes() {
     );
 }
 
+/// 10:00 in Berlin is 04:00 in New York and 17:00 in Tokyo, in summer.
+#[test]
+fn dates_in_another_zone_name_their_moments() {
+    let sets = document(&[
+        &[
+            "DTSTART;TZID=Europe/Berlin:20260601T100000",
+            "RRULE:FREQ=DAILY;COUNT=4",
+            "EXDATE;TZID=America/New_York:20260602T040000,20260603T100000",
+            "RDATE;TZID=Asia/Tokyo:20260610T170000",
+        ],
+        &[
+            "RECURRENCE-ID;TZID=Asia/Tokyo:20260604T170000",
+            "DTSTART;TZID=America/New_York:20260604T060000",
+        ],
+    ]);
+    let starts = [
+        "20260601T080000",
+        "20260603T080000",
+        "20260604T100000",
+        "20260610T080000",
+    ];
+    let expected: Vec<_> = starts.iter().map(|start| (*start, *start)).collect();
+    assert_eq!(
+        spans(&within(&sets, "20260501T000000", "20260701T000000")),
+        pairs(&expected)
+    );
+}
+
 #[test]
 fn a_floating_period_is_in_the_zone_of_the_series() {
     let sets = document(&[&[
