@@ -381,6 +381,31 @@ fn an_exclusion_rule_takes_away_what_it_makes() {
     );
 }
 
+/// Clocks go from 02:00 to 03:00. 02:58 is read as 01:58 UTC, and 03:00, which the rule makes later, is 01:00 UTC: what
+/// does not exist between them says nothing about where the rule ends, or the window.
+#[test]
+fn a_start_in_a_gap_is_later_than_what_follows_it() {
+    let sets = document(&[&[
+        "DTSTART;TZID=Europe/Berlin:20260329T025800",
+        "RRULE:FREQ=MINUTELY;UNTIL=20260329T015800Z",
+    ]]);
+    let minute = |minute: u32| format!("20260329T01{minute:02}00");
+    let all: Vec<_> = (0..59).map(minute).collect();
+    let expected: Vec<_> = all.iter().map(|start| (&**start, &**start)).collect();
+    assert_eq!(
+        spans(&within(&sets, "20260329T000000", "20260330T000000")),
+        pairs(&expected)
+    );
+    assert_eq!(
+        spans(&within(&sets, "20260329T000000", "20260329T012000")),
+        pairs(&expected[..20])
+    );
+    assert_eq!(
+        spans(&within(&sets, "20260329T012000", "20260330T000000")),
+        pairs(&expected[20..])
+    );
+}
+
 /// 10:00 in Berlin is 04:00 in New York and 17:00 in Tokyo, in summer.
 #[test]
 fn dates_in_another_zone_name_their_moments() {

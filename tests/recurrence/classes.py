@@ -1,11 +1,12 @@
 """Where implementations read RFC 5545 differently, and where an oracle is known to be wrong: one table.
 
 SPELLED: rules whose meaning is a choice of ours. The oracles are asked the rule that says the same without doubt.
-DEVIATIONS: an oracle differs from us, and the other one agrees with us. Both may deviate in rules with BYWEEKNO, each in its
-own way; the days that `weeks.py` finds by the definition have to agree with us then.
+DEVIATIONS: an oracle differs from us, and the other one agrees with us. Both may deviate, each in its own way, if one of them
+agrees with us on each occurrence, or, in rules with BYWEEKNO, the days that `weeks.py` finds by the definition.
 """
 
 from collections import namedtuple
+from datetime import datetime, timedelta
 
 from generate import DAYS
 
@@ -56,6 +57,15 @@ def mixed_days(rule):
     return bool(rule.numbered) and len(rule.numbered) < len(rule.list("BYDAY"))
 
 
+def changes_after(made, rule):
+    """Whether UNTIL lies within a day before a change of offset."""
+    until = rule.parts.get("UNTIL", "")
+    if not until.endswith("Z"):
+        return False
+    instant = datetime.strptime(until, "%Y%m%dT%H%M%SZ")
+    return made.zone.local(instant) - instant != made.zone.local(instant + timedelta(days=1)) - instant - timedelta(days=1)
+
+
 DEVIATIONS = [
     Deviation(
         "BYDAY with and without numbers",
@@ -98,6 +108,20 @@ DEVIATIONS = [
         lambda made: made.zoned and made.zone.gap(made.start) is not None and any(not parameters for parameters, _ in made.exdates),
         'RFC 5545, 3.3.5: a local time in a gap "refers to the date and time value using the UTC offset before the gap", so that the UTC time'
         " names it; ical-rs compares local times",
+    ),
+    Deviation(
+        "EXRULE for a DTSTART that does not exist",
+        "ical-rs",
+        lambda made: made.zoned and made.zone.gap(made.start) is not None and bool(made.exrules),
+        'RFC 5545, 3.3.5, gives a DTSTART in a gap its meaning, and RFC 2445, 4.8.5.2, takes away what the rule makes from it;'
+        " ical-rs makes nothing in a gap",
+    ),
+    Deviation(
+        "UNTIL within a day before a change of offset",
+        "ical-rs",
+        lambda made: made.zoned and any(changes_after(made, rule) for rule in made.rules + made.exrules),
+        'RFC 5545, 3.3.10: UNTIL "MUST be specified as a date with UTC time", an instant; ical-rs reads its local time by the offset that'
+        " comes next",
     ),
     Deviation(
         "EXDATE as a DATE in a series of times",

@@ -235,13 +235,15 @@ impl<'a> Expansion<'a> {
         }
         while let Some(civil) = made.next(self.steps)? {
             let (instant, exists) = self.master.form.instant(civil);
-            if instant >= reach.to || instant > until {
-                break;
-            }
+            // A local time in a gap is read later than those after the gap, so it says nothing about them.
             if !exists && civil != self.master.anchor {
                 made.uncount(1);
-            } else if instant >= reach.from {
+                continue;
+            }
+            if instant >= reach.from && instant < reach.to && instant <= until {
                 each(self, civil, instant)?;
+            } else if exists && (instant >= reach.to || instant > until) {
+                break;
             }
         }
         Ok(())
