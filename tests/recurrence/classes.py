@@ -110,6 +110,14 @@ DEVIATIONS = [
         " names it; ical-rs compares local times",
     ),
     Deviation(
+        "UNTIL from a DTSTART that does not exist",
+        "dateutil",
+        lambda made: made.zoned and made.zone.gap(made.start) is not None and any(rule.has("UNTIL") for rule in made.rules + made.exrules),
+        'RFC 5545, 3.3.10: "Recurrence rules may generate recurrence instances with an invalid date (e.g., February 30) or nonexistent'
+        ' local time (e.g., 1:30 AM on a day where the local time is moved forward by an hour at 1:00 AM). Such recurrence instances MUST'
+        ' be ignored": dateutil ends a rule at the first local time in the gap that reads later than UNTIL',
+    ),
+    Deviation(
         "EXRULE for a DTSTART that does not exist",
         "ical-rs",
         lambda made: made.zoned and made.zone.gap(made.start) is not None and bool(made.exrules),
