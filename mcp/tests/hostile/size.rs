@@ -38,8 +38,9 @@ fn flood(wire: &mut dyn Wire, written: &AtomicU64) -> io::Result<Then> {
             break;
         }
         sent += chunk.len() as u64;
+        // Told as it goes: the client may be done before this thread notices.
+        written.fetch_max(sent, Ordering::SeqCst);
     }
-    written.fetch_max(sent, Ordering::SeqCst);
     Ok(Then::Close)
 }
 
