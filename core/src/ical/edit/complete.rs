@@ -5,13 +5,12 @@ use jiff::Timestamp;
 use super::materialize::individual;
 use super::membership::{POINTER, membership, not_found};
 use super::occurrence::{edited, set};
-use super::{Edited, fault, read, refusal, understood};
+use super::{Edited, fault, read, refusal, stamp, understood};
 use crate::ical::changes::Changes;
 use crate::ical::completion::CompletionState;
 use crate::ical::document::Document;
 use crate::ical::entity::{Entity, Kind};
 use crate::ical::value::Temporal;
-use crate::ical::zone::Zone;
 use crate::outcome::{Code, Error};
 
 /// Sets STATUS:COMPLETED, PERCENT-COMPLETE:100 and COMPLETED to now (RFC 5545, 3.8.1.8, 3.8.1.11 and 3.8.2.1). Of a
@@ -81,11 +80,10 @@ fn completed(entity: &Entity, identity: Option<&Temporal>, now: Timestamp) -> Re
         }
     };
     let component = document.component(component);
-    let moment = Temporal::Utc(Zone::utc().local_at(now.as_second()));
     let mut changes = Changes::of(&document);
     set(&mut changes, component, "STATUS", "COMPLETED")?;
     set(&mut changes, component, "PERCENT-COMPLETE", "100")?;
-    set(&mut changes, component, "COMPLETED", &moment.encoded())?;
+    set(&mut changes, component, "COMPLETED", &stamp::utc(now).encoded())?;
     read(changes.octets()).map(Some)
 }
 

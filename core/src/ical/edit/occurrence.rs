@@ -10,6 +10,7 @@ use super::materialize::{Materialized, individual};
 use super::membership::{
     OCCURRENCES, POINTER, STEPS, form_message, is_written, lookup, membership, not_found, series, unevaluable,
 };
+use super::temporal::set_plain;
 use super::{Edited, fault, finish, read, refusal, unwritable};
 use crate::ical::changes::Changes;
 use crate::ical::document::{Component, Document};
@@ -238,21 +239,11 @@ pub(super) fn set<'a>(
     value: &str,
 ) -> Result<(), Box<Error>> {
     let mut stored = component.all(name);
-    match stored.next() {
-        Some(first) if *first.value() == *value.as_bytes() => {}
-        Some(first) => {
-            if changes.set_value(first, value).is_err() {
-                changes.replace(first, &[line(name, value)?]);
-            }
-        }
-        None => changes.add(component, &[line(name, value)?]),
+    if stored.next().is_none_or(|first| *first.value() != *value.as_bytes()) {
+        set_plain(changes, component, name, Some(value)).map_err(|fault| unwritable("", fault))?;
     }
     stored.for_each(|repeat| changes.replace(repeat, &[]));
     Ok(())
-}
-
-fn line(name: &str, value: &str) -> Result<ContentLine, Box<Error>> {
-    ContentLine::new(name, &[], value).map_err(|fault| unwritable("", fault))
 }
 
 #[cfg(test)]

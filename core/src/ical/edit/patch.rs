@@ -17,7 +17,7 @@ use crate::ical::document::Document;
 use crate::ical::entity::{Entity, Kind};
 use crate::ical::part::Part;
 use crate::ical::recur::civil_second;
-use crate::ical::value::{Temporal, lossy};
+use crate::ical::value::Temporal;
 use crate::outcome::{Code, Error};
 
 /// Which components a patch is about.
@@ -195,10 +195,7 @@ impl Plan<'_> {
         else {
             return Ok(());
         };
-        let cancelled = |component: &usize| {
-            let status = document.component(*component).first("STATUS");
-            status.is_some_and(|status| lossy(status.value()).trim().eq_ignore_ascii_case("CANCELLED"))
-        };
+        let cancelled = |component: &usize| Part::read(document.component(*component)).is_cancelled(document);
         if value
             .as_ref()
             .is_some_and(|value| value.eq_ignore_ascii_case("CANCELLED"))

@@ -2,12 +2,23 @@
 
 use jiff::civil::DateTime;
 
+use crate::ical::document::Document;
 use crate::ical::entity::Entity;
 use crate::ical::value::Temporal;
 
 /// A resource with these components.
 pub(super) fn series(inside: &str) -> Entity {
     Entity::read(format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n{inside}END:VCALENDAR\r\n").into())
+}
+
+/// The components of such a resource, after an edit.
+pub(super) fn components(document: &Document) -> String {
+    let whole = String::from_utf8_lossy(document.bytes()).into_owned();
+    let inside = whole.strip_prefix("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n");
+    inside
+        .and_then(|inside| inside.strip_suffix("END:VCALENDAR\r\n"))
+        .expect("what stands around stays")
+        .to_owned()
 }
 
 /// A VEVENT with these lines.

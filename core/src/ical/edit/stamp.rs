@@ -4,7 +4,7 @@
 //! attendees have to know (RFC 5546, 2.1.4): times, recurrence, STATUS or the set of attendees are different, and the
 //! component has an ORGANIZER or a SEQUENCE. An override that is new is compared with the component it was taken from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -30,13 +30,13 @@ pub(super) fn apply(before: &Entity, after: &Entity, now: Timestamp) -> Result<D
     let mut changes = Changes::of(after.document());
     // Where no override came or went, each is in its place still, also if its identity moved.
     let in_place = before.parts().count() == after.parts().count();
-    for (at, part) in after.parts().enumerate() {
+    let mut in_order = before.parts();
+    let by_name: BTreeMap<_, _> = before.parts().map(|part| (about(before, part), part)).collect();
+    for part in after.parts() {
         let component = after.document().component(part.component);
-        let range = part.has_range(after.document());
-        let same = |old: &&Part| old.identity == part.identity && old.has_range(before.document()) == range;
         let own = match in_place {
-            true => before.parts().nth(at),
-            false => before.parts().find(same),
+            true => in_order.next(),
+            false => by_name.get(&about(after, part)).copied(),
         };
         let old = own.or(before.master.as_ref());
         let old_component = old.map(|old| before.document().component(old.component));
@@ -68,6 +68,11 @@ pub(super) fn apply(before: &Entity, after: &Entity, now: Timestamp) -> Result<D
         }
     }
     read(changes.octets())
+}
+
+/// Which occurrences a component is about: an override of one may stand beside one of all later ones.
+fn about<'a>(entity: &Entity, part: &'a Part) -> (Option<&'a Temporal>, bool) {
+    (part.identity.as_ref(), part.has_range(entity.document()))
 }
 
 fn set<'a>(changes: &mut Changes<'a>, component: Component<'a>, name: &str, value: &str) -> Result<(), Box<Error>> {

@@ -35,7 +35,7 @@ impl Times {
 /// A value to set, or `None` to clear; with the pointer to it.
 pub(super) type Instruction<'a, T> = Option<(Option<T>, &'a str)>;
 
-/// What is asked for; `None` where nothing is.
+/// What is asked for; `None` where nothing is. A duration is longer than nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimesPatch<'a> {
     pub(super) start: Instruction<'a, Temporal>,
@@ -157,13 +157,6 @@ pub(super) fn decide(kind: Kind, old: &Times, patch: &TimesPatch<'_>, by: Measur
         }
     }
     if let Some((duration, pointer)) = &patch.duration {
-        if duration.is_some_and(|duration| duration.is_negative() || duration.is_zero()) {
-            return Err(fault(
-                *pointer,
-                "duration_invalid",
-                "Send a duration that is longer than nothing.",
-            ));
-        }
         new.duration = *duration;
         if duration.is_some() {
             if let Some((Some(_), _)) = &patch.end {

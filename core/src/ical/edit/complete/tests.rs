@@ -1,5 +1,5 @@
 use super::*;
-use crate::ical::edit::sample::{date, event, series, utc, zoned};
+use crate::ical::edit::sample::{components, date, event, series, utc, zoned};
 
 fn todo(lines: &str) -> String {
     event(lines).replace("VEVENT", "VTODO")
@@ -12,14 +12,7 @@ fn now() -> Timestamp {
 fn outcome(inside: &str, identity: Option<&Temporal>) -> Result<Option<String>, Code> {
     let entity = series(inside);
     let done = completed(&entity, identity, now()).map_err(|error| error.code)?;
-    Ok(done.map(|document| {
-        let whole = String::from_utf8_lossy(document.bytes()).into_owned();
-        let inside = whole.strip_prefix("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n");
-        inside
-            .and_then(|inside| inside.strip_suffix("END:VCALENDAR\r\n"))
-            .expect("what stands around stays")
-            .to_owned()
-    }))
+    Ok(done.map(|document| components(&document)))
 }
 
 const DONE: &str = "STATUS:COMPLETED\r\nPERCENT-COMPLETE:100\r\nCOMPLETED:20260909T162030Z\r\n";

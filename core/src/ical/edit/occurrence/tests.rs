@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::ical::edit::sample::{date, event, floating, series, utc, zoned};
+use crate::ical::edit::sample::{components, date, event, floating, series, utc, zoned};
 use crate::ical::expand::{Frame, Instance, Lookup, Window};
 use crate::ical::recur::Steps;
 use crate::ical::zone::Zone;
@@ -32,12 +32,7 @@ fn outcome(step: Step, inside: &str, identity: &Temporal) -> Result<Option<Strin
     let done = step(&entity, identity).map_err(|error| error.code)?;
     Ok(done.map(|document| {
         assert!(Entity::read(document.bytes().clone()).opaque().is_none());
-        let whole = String::from_utf8_lossy(document.bytes()).into_owned();
-        let inside = whole.strip_prefix("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n");
-        inside
-            .and_then(|inside| inside.strip_suffix("END:VCALENDAR\r\n"))
-            .expect("what stands around stays")
-            .to_owned()
+        components(&document)
     }))
 }
 
