@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{fault, read, refusal, scalar, unwritable};
+use super::{fault, refusal, scalar, unwritable};
 use crate::ical::changes::Changes;
-use crate::ical::document::{Component, Document};
+use crate::ical::document::Component;
 use crate::ical::encode::Unwritable;
 use crate::ical::entity::Kind;
 use crate::ical::structured::{
@@ -119,6 +119,11 @@ impl CollectionPatch {
         Ok(Self { field, operation })
     }
 
+    /// Whether its elements are components, not properties.
+    pub(super) fn is_of_components(&self) -> bool {
+        self.field.is_component()
+    }
+
     /// The name of the collection.
     #[must_use]
     pub fn field(&self) -> &'static str {
@@ -135,26 +140,23 @@ pub(super) enum Missing {
     Skipped,
 }
 
-/// Applies a patch to the component with this index; `None` if it changes nothing. Components that come after it in the
-/// document may have another index afterwards.
+/// Adds what a patch changes in a component. Patches that add components come after those that add properties: what is
+/// added in one place stands in the order in which it was added.
 ///
 /// # Errors
 /// `invalid_input`, `not_found` and `ambiguous`, with pointers that begin with `pointer`.
-pub(super) fn apply(
-    document: &Document,
-    component: usize,
+pub(super) fn apply<'a>(
+    changes: &mut Changes<'a>,
+    component: Component<'a>,
     patch: &CollectionPatch,
     missing: Missing,
     pointer: &str,
-) -> Result<Option<Document>, Box<Error>> {
-    let component = document.component(component);
+) -> Result<(), Box<Error>> {
     let stored = units(component, patch.field).ok_or_else(|| refusal(Code::LimitExhausted, TOO_MANY))?;
     let keys = stored
         .iter()
         .map(|unit| unit.elements.iter().map(|element| key(element, patch.field)).collect());
     let edit = Edit {
-        changes: Changes::of(document),
-        document,
         component,
         field: patch.field,
         kind: if component.is("VTODO") { Kind::Todo } else { Kind::Event },
@@ -162,28 +164,24 @@ pub(super) fn apply(
         stored,
         missing,
         pointer,
+        changes,
     };
-    let changes = match &patch.operation {
-        Operation::AddRemove { add, remove } => edit.add_remove(add, remove)?,
-        Operation::ReplaceAll(values) => edit.replace_all(values)?,
-    };
-    if changes.is_empty() {
-        return Ok(None);
+    match &patch.operation {
+        Operation::AddRemove { add, remove } => edit.add_remove(add, remove),
+        Operation::ReplaceAll(values) => edit.replace_all(values),
     }
-    read(changes.octets()).map(Some)
 }
 
-/// Gives a component another organizer, or none; `None` if it has it already. The whole property is replaced.
+/// Gives a component another organizer, or none. The whole property is replaced, unless it says so already.
 ///
 /// # Errors
 /// `invalid_input` if it is derived from something else.
-pub(super) fn set_organizer(
-    document: &Document,
-    component: usize,
+pub(super) fn set_organizer<'a>(
+    changes: &mut Changes<'a>,
+    component: Component<'a>,
     organizer: Option<&NamedUri>,
     pointer: &str,
-) -> Result<Option<Document>, Box<Error>> {
-    let component = document.component(component);
+) -> Result<(), Box<Error>> {
     let field = self::organizer();
     scalar::derived(component, field.name, pointer)?;
     let keys: Vec<_> = units(component, field)
@@ -194,10 +192,9 @@ pub(super) fn set_organizer(
         .collect();
     let mut all = component.all(field.name);
     let first = all.next();
-    let mut changes = Changes::of(document);
     match (organizer, first) {
-        (None, None) => return Ok(None),
-        (Some(NamedUri(new)), Some(_)) if keys == [key(new, field)] => return Ok(None),
+        (None, None) => return Ok(()),
+        (Some(NamedUri(new)), Some(_)) if keys == [key(new, field)] => return Ok(()),
         (None, Some(first)) => changes.replace(first, &[]),
         (Some(NamedUri(new)), first) => {
             let line = match written(new, field).map_err(|fault| unwritable(pointer, fault))? {
@@ -211,12 +208,11 @@ pub(super) fn set_organizer(
         }
     }
     all.for_each(|other| changes.replace(other, &[]));
-    read(changes.octets()).map(Some)
+    Ok(())
 }
 
-struct Edit<'a> {
-    changes: Changes<'a>,
-    document: &'a Document,
+struct Edit<'a, 'c> {
+    changes: &'c mut Changes<'a>,
     component: Component<'a>,
     field: &'static Field,
     kind: Kind,
@@ -224,11 +220,11 @@ struct Edit<'a> {
     /// Of the elements in `stored`.
     keys: Vec<Vec<String>>,
     missing: Missing,
-    pointer: &'a str,
+    pointer: &'c str,
 }
 
-impl<'a> Edit<'a> {
-    fn add_remove(mut self, add: &[Element], remove: &[Element]) -> Result<Changes<'a>, Box<Error>> {
+impl Edit<'_, '_> {
+    fn add_remove(self, add: &[Element], remove: &[Element]) -> Result<(), Box<Error>> {
         let mut places: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
         for (unit, keys) in self.keys.iter().enumerate() {
             for (at, key) in keys.iter().enumerate() {
@@ -285,12 +281,12 @@ impl<'a> Edit<'a> {
                 Written::Component(component) => self.changes.add_components(self.component, &[component]),
             }
         }
-        Ok(self.changes)
+        Ok(())
     }
 
     /// What the old and the new list begin and end with stays. Between, each new line or component takes the place of
     /// an old one, and its octets where it means the same as one of them; those that are left over come after them.
-    fn replace_all(mut self, values: &[Element]) -> Result<Changes<'a>, Box<Error>> {
+    fn replace_all(self, values: &[Element]) -> Result<(), Box<Error>> {
         let wanted: Vec<_> = values.iter().map(|element| key(element, self.field)).collect();
         let (old, new) = between(&self.keys, &wanted);
         self.check_values(values, &wanted, old.clone(), new.clone())?;
@@ -319,7 +315,7 @@ impl<'a> Edit<'a> {
                 continue;
             }
             let octets = match source {
-                Some(source) => self.document.bytes()[range(&self.stored[source])].to_vec(),
+                Some(source) => self.component.document().bytes()[range(&self.stored[source])].to_vec(),
                 None => self.octets(&group)?,
             };
             match unit {
@@ -337,7 +333,7 @@ impl<'a> Edit<'a> {
             let at = self.end_of(&old);
             self.changes.splice(at..at, more);
         }
-        Ok(self.changes)
+        Ok(())
     }
 
     /// What replaces something has to be writable; what is there already, however odd, may stay.

@@ -94,6 +94,8 @@ fn collections(patch: &Patch) -> Result<Vec<(&CollectionPatch, String)>, Box<Err
         }
         out.push((collection, pointer));
     }
+    // Properties stand before components.
+    out.sort_by_key(|(collection, _)| collection.is_of_components());
     Ok(out)
 }
 
@@ -111,7 +113,7 @@ impl Plan<'_> {
             let message = "Send the scope entire-set: the recurrence is that of the whole set.";
             return Err(fault(pointer, "value_not_allowed", message));
         }
-        let document = entity.document().clone();
+        let document = entity.document();
         let master = entity.master.as_ref().map(|master| master.component);
         let overrides: Vec<_> = entity.overrides.iter().map(|part| part.component).collect();
         let done = match target {
@@ -122,14 +124,14 @@ impl Plan<'_> {
             Target::Occurrence(identity) => {
                 let made = materialize::individual(entity, identity)?;
                 self.reserve_cancellation(&made.document, &[made.component])?;
-                let done = self.apply(made.document.clone(), made.component, &[])?.0;
+                let done = self.apply(&made.document, made.component, &[])?.0;
                 return self.keep_unless_same(made, done, now);
             }
             Target::ThisAndFuture(identity) => {
                 let made = materialize::future(entity, identity)?;
                 let later = self.later(&made.document, made.component);
                 self.reserve_cancellation(&made.document, &[&later[..], &[made.component]].concat())?;
-                let (done, by) = self.apply(made.document.clone(), made.component, &later)?;
+                let (done, by) = self.apply(&made.document, made.component, &later)?;
                 by.keeps_form()?;
                 return self.keep_unless_same(made, done, now);
             }
@@ -137,7 +139,7 @@ impl Plan<'_> {
                 let Some(master) = master else {
                     return Err(no_master());
                 };
-                self.reserve_cancellation(&document, &[&overrides[..], &[master]].concat())?;
+                self.reserve_cancellation(document, &[&overrides[..], &[master]].concat())?;
                 let (done, by) = self.apply(document, master, &overrides)?;
                 let replaced = self.recurrence_set().is_some();
                 self.replace_set(shift::recurrence(entity, done, &by, !replaced)?)?
@@ -221,12 +223,15 @@ impl Plan<'_> {
     }
 
     /// Applies everything to one component, and to others what they share with it: fields as they are, times by the
-    /// same shift.
-    fn apply(&self, document: Document, component: usize, others: &[usize]) -> Result<(Document, Shift), Box<Error>> {
-        let before = document.clone();
-        let old = temporal::stored(before.component(component), self.kind);
-        let mut document = scalar::apply(&document, component, self.kind, &self.instructions)?;
-        let new = temporal::stored(document.component(component), self.kind);
+    /// same shift. No component of the VCALENDAR comes or goes.
+    fn apply(&self, document: &Document, component: usize, others: &[usize]) -> Result<(Document, Shift), Box<Error>> {
+        let mut changes = Changes::of(document);
+        let (old, new) = scalar::apply(
+            &mut changes,
+            document.component(component),
+            self.kind,
+            &self.instructions,
+        )?;
         let shift = Shift::between(old, new);
         let (_, fields): (Vec<_>, Vec<_>) = self
             .instructions
@@ -234,30 +239,25 @@ impl Plan<'_> {
             .cloned()
             .partition(|(scalar, _)| scalar.is_time());
         for other in others {
-            document = scalar::apply(&document, *other, self.kind, &fields)?;
+            let other = document.component(*other);
+            scalar::apply(&mut changes, other, self.kind, &fields)?;
             if shift.start != 0 || shift.longer != 0 {
-                let mut changes = Changes::of(&document);
-                let moved = temporal::shift(&mut changes, document.component(*other), self.kind, &shift);
-                moved.map_err(|fault| unwritable("/patch", fault))?;
-                document = super::read(changes.octets())?;
+                temporal::shift(&mut changes, other, self.kind, &shift).map_err(|fault| unwritable("/patch", fault))?;
             }
         }
-        self.keep_completion(&before, &document)?;
-        // Components that come later get other indexes when one gets more in it.
-        let mut all = [others, &[component]].concat();
-        all.sort_unstable();
-        for each in all.into_iter().rev() {
+        for each in [others, &[component]].concat() {
             let missing = if each == component {
                 Missing::Refused
             } else {
                 Missing::Skipped
             };
             for (collection, pointer) in &self.collections {
-                let done = collection::apply(&document, each, collection, missing, pointer)?;
-                document = done.unwrap_or(document);
+                collection::apply(&mut changes, document.component(each), collection, missing, pointer)?;
             }
         }
-        Ok((document, shift))
+        let done = super::read(changes.octets())?;
+        self.keep_completion(document, &done)?;
+        Ok((done, shift))
     }
 
     /// A patch neither completes a To-do nor leaves it neither open nor completed.
@@ -266,16 +266,11 @@ impl Plan<'_> {
             return Ok(());
         }
         let [before, after] = [before, after].map(|document| Entity::from_document(document.clone()));
-        for part in after.parts() {
-            let new = after.completion_of(part);
-            let old = before.parts().find(|old| old.component == part.component);
-            let old = old.map(|old| before.completion_of(old));
-            match (&new, &old) {
-                (Ok(CompletionState::Completed), Some(Ok(CompletionState::Completed) | Err(_))) => {}
-                (Ok(CompletionState::Completed), _) | (Err(_), None | Some(Ok(_))) => {
-                    return Err(scalar::refuse_completion());
-                }
-                (Ok(_), _) | (Err(_), Some(Err(_))) => {}
+        for (old, new) in before.parts().zip(after.parts()) {
+            match (before.completion_of(old), after.completion_of(new)) {
+                (Ok(CompletionState::Completed) | Err(_), Ok(CompletionState::Completed)) => {}
+                (_, Ok(CompletionState::Completed)) | (Ok(_), Err(_)) => return Err(scalar::refuse_completion()),
+                (_, Ok(_)) | (Err(_), Err(_)) => {}
             }
         }
         Ok(())

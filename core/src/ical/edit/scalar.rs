@@ -2,10 +2,10 @@
 
 use super::collection::set_organizer;
 use super::recurrence_set::{NewRecurrence, Orphan};
-use super::temporal::{self, Measure, TimesPatch, set_plain};
-use super::{fault, read, refusal, unwritable};
+use super::temporal::{self, Measure, Times, TimesPatch, set_plain};
+use super::{fault, refusal, unwritable};
 use crate::ical::changes::Changes;
-use crate::ical::document::{Component, Document, Property};
+use crate::ical::document::{Component, Property};
 use crate::ical::duration::Duration;
 use crate::ical::encode::escape_text;
 use crate::ical::entity::Kind;
@@ -219,16 +219,14 @@ fn says_plain(value: &[u8]) -> String {
     lossy(value.into()).trim().to_owned()
 }
 
-/// Applies instructions to a component and tells the new document. `instructions` come with the pointer to each.
-/// Fields that nobody names keep their octets.
-pub(super) fn apply(
-    document: &Document,
-    index: usize,
+/// Adds what instructions change in a component, and tells its times before and after. `instructions` come with the
+/// pointer to each. Fields that nobody names keep their octets.
+pub(super) fn apply<'a>(
+    changes: &mut Changes<'a>,
+    component: Component<'a>,
     kind: Kind,
     instructions: &[(ScalarPatch, String)],
-) -> Result<Document, Box<Error>> {
-    let component = document.component(index);
-    let mut changes = Changes::of(document);
+) -> Result<(Times, Times), Box<Error>> {
     let (mut times, mut reopened, mut percent) = (TimesPatch::default(), false, false);
     for (instruction, pointer) in instructions {
         percent |= matches!(instruction, ScalarPatch::PercentComplete(_));
@@ -240,25 +238,26 @@ pub(super) fn apply(
         if instruction.property(kind) == "STATUS" {
             reopened = kind == Kind::Todo && plain.value.as_deref() != Some("COMPLETED");
         }
-        set(&mut changes, component, &plain)?;
+        set(changes, component, &plain)?;
     }
     if reopened {
-        reopen(&mut changes, component, percent)?;
+        reopen(changes, component, percent)?;
     }
-    if !times.is_empty() {
-        let zones = Zones::read(document);
-        let old = temporal::stored(component, kind);
-        let new = temporal::decide(kind, &old, &times, Measure(&zones))?;
-        temporal::write(&mut changes, component, kind, &old, &new).map_err(|fault| unwritable("/patch", fault))?;
-    }
-    let mut document = read(changes.octets())?;
     for (instruction, pointer) in instructions {
         if let ScalarPatch::Organizer(organizer) = instruction {
-            let done = set_organizer(&document, index, organizer.as_ref(), pointer)?;
-            document = done.unwrap_or(document);
+            set_organizer(changes, component, organizer.as_ref(), pointer)?;
         }
     }
-    Ok(document)
+    let old = temporal::stored(component, kind);
+    if times.is_empty() {
+        return Ok((old.clone(), old));
+    }
+    let zones = Zones::read(component.document());
+    let mut new = temporal::decide(kind, &old, &times, Measure(&zones))?;
+    temporal::write(changes, component, kind, &old, &new).map_err(|fault| unwritable("/patch", fault))?;
+    // Without DTSTART an override starts where its identity is.
+    new.start = new.start.or_else(|| temporal::stored_time(component, "RECURRENCE-ID"));
+    Ok((old, new))
 }
 
 /// `None` for start, end and duration, which are decided together, and for what has an edit of its own.

@@ -225,16 +225,18 @@ pub(super) fn decide(kind: Kind, old: &Times, patch: &TimesPatch<'_>, by: Measur
 
 /// What a component has.
 pub(super) fn stored(component: Component<'_>, kind: Kind) -> Times {
-    let time = |name: &str| {
-        let property = component.first(name)?;
-        StoredTimes::of(property).single().ok()
-    };
+    let time = |name: &str| stored_time(component, name);
     let duration = component.first("DURATION");
     Times {
         start: time("DTSTART").or_else(|| time("RECURRENCE-ID")),
         end: time(end_property(kind)),
         duration: duration.and_then(|property| Duration::parse(&lossy(property.value()))),
     }
+}
+
+/// The only time of a property.
+pub(super) fn stored_time(component: Component<'_>, name: &str) -> Option<Temporal> {
+    StoredTimes::of(component.first(name)?).single().ok()
 }
 
 /// DTEND or DUE.

@@ -558,6 +558,25 @@ fn collections_are_patched_in_every_component_of_a_scope() {
     assert_eq!(twice.violations[0].pointer, "/patch/collections/1/field");
 }
 
+/// RFC 5545, 3.6: the properties of a component stand before the components in it.
+#[test]
+fn new_properties_stand_before_new_alarms() {
+    let before = resource(&[&event("DTSTART:20261019T100000\n")]);
+    let alarm = "BEGIN:VALARM\nACTION:DISPLAY\nTRIGGER:-PT5M\nDESCRIPTION:now\nEND:VALARM\n";
+    let patches = vec![
+        collection(
+            serde_json::json!({"field": "alarms", "operation": "addRemove", "add": [{
+                "action": {"value": "display", "parameters": []},
+                "trigger": {"value": "-PT5M", "parameters": []},
+                "description": {"value": "now", "parameters": []},
+            }]}),
+        ),
+        collection(serde_json::json!({"field": "categories", "operation": "replaceAll", "values": ["A"]})),
+    ];
+    let want = resource(&[&stamped(&format!("DTSTART:20261019T100000\nCATEGORIES:A\n{alarm}"))]);
+    assert_eq!(gathered(&before, &Target::Master, patches), Ok(want));
+}
+
 /// RFC 5545, 3.6.5: a TZID needs its VTIMEZONE. One that others left out is not ours to add.
 #[test]
 fn a_zone_that_comes_in_is_defined() {
