@@ -9,6 +9,7 @@
 //! | `transport`, `json` | lines in and out, judged strictly |
 //! | `catalog`, `schema` | what is advertised, and the check against it |
 //! | `session` | the way of a call; what is kept between calls |
+//! | `caller` | who waits for an answer: takes the call back, leaves, sees progress |
 //! | `engine` | the host: network or folder |
 //! | `tool` | one tool per file |
 //! | `demo` | a fortnight in a folder, asked through the server |
@@ -16,6 +17,7 @@
 //! Nothing is contacted before the first call that needs it, nothing but the protocol goes to standard output, and
 //! no text of a calendar goes into instructions, descriptions or messages.
 
+mod caller;
 mod catalog;
 mod config;
 mod demo;

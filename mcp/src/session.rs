@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kalends_core::account::Account;
+use kalends_core::exchange::fault::Fault;
+use kalends_core::machine::{Failure, FailureKind, Sent};
 use kalends_core::outcome::{Code, Dimension, Error, Limits, Outcome, Phase};
 use kalends_core::query::checkpoint::Checkpoints;
 use kalends_core::query::cursor::Cursors;
@@ -14,7 +16,9 @@ use kalends_core::query::snapshot::Snapshots;
 use kalends_tokio::Options;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::sleep;
 
+use crate::caller::{self, Caller};
 use crate::catalog::{Kind, Naming, ToolSpec};
 use crate::config::Config;
 use crate::engine::Engine;
@@ -161,16 +165,16 @@ impl Session {
     }
 
     /// Answers one call.
-    pub(crate) async fn answer(self: Arc<Self>, call: Call, canceled: impl Future<Output = ()> + Send) -> Answer {
+    pub(crate) async fn answer(self: Arc<Self>, call: Call, caller: Caller) -> Answer {
         let spec = call.spec;
-        Answer::new(self.perform(call, canceled).await).guarded(spec)
+        Answer::new(self.perform(call, caller).await).guarded(spec)
     }
 
-    async fn perform(&self, call: Call, canceled: impl Future<Output = ()> + Send) -> Outcome<Value> {
+    async fn perform(&self, call: Call, mut caller: Caller) -> Outcome<Value> {
         if call.octets > MAX_ARGUMENTS {
             return Err(too_large(call.octets));
         }
-        let _turn = self.turn().await?;
+        let _turn = self.turn(&mut caller).await?;
         let mut violations: Vec<_> = call.flaws.iter().map(flaw).collect();
         if violations.is_empty() {
             violations = schema::check(&call.spec.input, &call.arguments);
@@ -179,24 +183,32 @@ impl Session {
             return Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations));
         }
         match call.spec.kind {
-            Kind::CalendarsList => calendars_list::call(self, canceled).await,
-            Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, canceled).await,
-            Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, canceled).await,
-            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, canceled).await,
-            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, canceled).await,
-            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, canceled).await,
+            Kind::CalendarsList => calendars_list::call(self, caller).await,
+            Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, caller).await,
+            Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, caller).await,
+            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, caller).await,
+            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, caller).await,
+            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller).await,
         }
     }
 
-    /// Waits for one of the places at work.
-    async fn turn(&self) -> Outcome<SemaphorePermit<'_>> {
+    /// Waits for one of the places at work: whoever came first has the first that is free. A call that is taken back
+    /// leaves the queue.
+    async fn turn(&self, caller: &mut Caller) -> Outcome<SemaphorePermit<'_>> {
         if let Ok(turn) = self.turns.try_acquire() {
             return Ok(turn);
         }
         let _waiting = Waiting::enter(&self.waiting).ok_or_else(busy)?;
-        match tokio::time::timeout(TURN, self.turns.acquire()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => Err(busy()),
+        caller.phase.send_replace(caller::QUEUE);
+        let canceled = Failure {
+            sent: Sent::No,
+            kind: FailureKind::Canceled,
+        };
+        tokio::select! {
+            biased;
+            () = &mut caller.canceled => Err(Fault::Failure(canceled).error()),
+            turn = self.turns.acquire() => turn.map_err(|_| busy()),
+            () = sleep(TURN) => Err(busy()),
         }
     }
 }

@@ -19,6 +19,7 @@ use kalends_core::query::snapshot::Weight;
 use kalends_core::query::text_filter::{MAX_TERMS, TextFilter};
 use serde_json::{Map, Value, json};
 
+use crate::caller::Caller;
 use crate::schema::{integer, missing, violation};
 use crate::session::Session;
 use crate::tool::compact::{self, Detail, drop_empty, object};
@@ -42,7 +43,7 @@ pub(crate) struct Held {
 }
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
     let size = integer(&arguments["pageSize"]).map_or(DEFAULT_PAGE, |size| size as usize);
     if let Some(cursor) = arguments.get("cursor").and_then(Value::as_str) {
         refuse_beside_cursor(arguments)?;
@@ -50,7 +51,7 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
     }
     let (ask, source) = start(session, arguments)?;
     let zone = ask.evaluation.clone();
-    let found = session.engine.run(ask, &session.account, canceled).await?;
+    let found = session.engine.run(ask, &session.account, caller).await?;
     let held = Arc::new(Held {
         found,
         zone,
