@@ -153,7 +153,7 @@ fn timing(instance: &Instance) -> Value {
         ("evaluatedEndUtc", instance.end.as_ref(), instance.to),
     ] {
         if time.is_some_and(|time| !tells(time, second)) {
-            timing[member] = json!({"value": super::calendar_occurrences_query::utc(second)});
+            timing[member] = json!({"value": super::query::arguments::utc(second)});
         }
     }
     timing
