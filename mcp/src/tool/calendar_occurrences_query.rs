@@ -57,7 +57,7 @@ fn read(session: &Session, arguments: &Value) -> Outcome<(QueryOccurrences, Cont
 pub(crate) fn shown(row: &OccurrenceRow, evaluation: &Zone, detail: Detail) -> Value {
     let OccurrenceRow { resource, instance } = row;
     match detail {
-        Detail::Compact => compact::row(resource, instance),
+        Detail::Compact => compact::occurrence_row(resource, instance),
         Detail::Full => object([
             ("snapshot", compact::full(resource)),
             ("recurrenceIdentity", json!(Entity::recurrence_identity(instance))),
