@@ -11,12 +11,13 @@ use kalends_core::href::Href;
 use kalends_core::ical::entity::Entity;
 use kalends_core::ical::series::OccurrenceTiming;
 use kalends_core::ical::zone::Zone;
-use kalends_core::ops::query_occurrences::{OccurrenceRow, Occurrences, QueryOccurrences, window_violation};
+use kalends_core::ops::query_occurrences::{OccurrenceRow, Occurrences, QueryOccurrences};
 use kalends_core::ops::scope::{CalendarChoice, Scope};
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use kalends_core::query::cursor::{Position, expired};
 use kalends_core::query::snapshot::Weight;
 use kalends_core::query::text_filter::{MAX_TERMS, TextFilter};
+use kalends_core::query::window::window_violation;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{integer, missing, violation};
