@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::json::Flaw;
 use crate::schema;
-use crate::tool::calendar_occurrences_query::Held;
+use crate::tool::query::Held;
 use crate::tool::{
     calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
     calendars_inspect, calendars_list,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::session::Session;
-use crate::tool::compact::{self, Detail};
+use crate::tool::compact::{self, Detail, object};
 
 /// Answers a call whose arguments fit the schema.
 pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
@@ -15,9 +15,9 @@ pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -
         .engine
         .run(GetResource { href }, &session.account, caller)
         .await?;
-    let mut snapshot = compact::full(&resource);
-    if Detail::of(arguments) == Detail::Compact {
-        compact::snapshot(&mut snapshot);
-    }
-    Ok(json!({"outcome": "success", "snapshot": snapshot}))
+    let snapshot = match Detail::of(arguments) {
+        Detail::Compact => compact::snapshot(&resource),
+        Detail::Full => compact::full(&resource),
+    };
+    Ok(object([("outcome", json!("success")), ("snapshot", snapshot)]))
 }

@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use kalends_core::ical::free_busy::BusyPeriod;
 use kalends_core::ops::query_free_busy::QueryFreeBusy;
-use kalends_core::ops::query_occurrences::window_violation;
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
+use kalends_core::query::window::window_violation;
 use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::schema::violation;
 use crate::session::Session;
-use crate::tool::calendar_occurrences_query::{is_utc, rounded, utc};
+use crate::tool::query::arguments::{is_utc, rounded, utc};
 
 /// Answers a call whose arguments fit the schema.
 pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
