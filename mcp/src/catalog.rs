@@ -138,7 +138,7 @@ fn occurrences_query() -> ToolSpec {
         dotted: "calendar_occurrences.query",
         underscore: "calendar_occurrences_query",
         title: "Query Occurrences",
-        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows the fields are those of the occurrence; effectiveEnd is in the zone of effectiveStart unless it names one; a recurrenceIdentity marks a series, and without value equals effectiveStart; an absent entityUid is the file name in href without .ics.",
+        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows the fields are those of the occurrence; effectiveEnd is in the zone of effectiveStart unless it names one; a recurrenceIdentity marks a series, and without value equals effectiveStart. Before you change one read it by its href.",
         input: object(properties, &[]),
         output: outcome(json!({
             "items": rows(),

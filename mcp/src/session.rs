@@ -21,8 +21,8 @@ use crate::engine::Engine;
 use crate::json::Flaw;
 use crate::output::{self, Broken, Promise};
 use crate::schema;
-use crate::tool::calendar_occurrences_query::Held;
 use crate::tool::compact::Detail;
+use crate::tool::query::Held;
 use crate::tool::{
     calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
     calendars_inspect, calendars_list,

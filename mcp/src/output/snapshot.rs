@@ -158,16 +158,12 @@ static PROJECTION: Shape = Shape::By {
     otherwise: None,
 };
 
-const fn revision(kind: &'static Shape) -> [Member; 4] {
-    sorted([
-        always("href", &URI),
-        spared_in_row("entityUid", &NAME),
-        spared_in_row("entityKind", kind),
-        always("entityTag", &NAME),
-    ])
-}
-static REVISION: Shape = Shape::object(&const { revision(&KIND) });
-static TODO_REVISION: Shape = Shape::object(&const { revision(&TODO_KIND) });
+static REVISION: Shape = object![
+    always("href", &URI),
+    spared_in_row("entityUid", &NAME),
+    spared_in_row("entityKind", &KIND),
+    spared_in_row("entityTag", &NAME)
+];
 
 /// `calendarSnapshot`.
 pub(super) static SNAPSHOT: Shape = Shape::bound(
@@ -199,7 +195,7 @@ fn revisions(members: &Map<String, Value>) -> Option<&'static str> {
     }
 }
 
-static ROW_IDENTITY: Shape = object![spared("value", &TEMPORAL)];
+static ROW_IDENTITY: Shape = object![spared("value", &ROW_TEMPORAL)];
 static TIMING: Shape = object![
     spared("sourceStart", &TEMPORAL),
     always("effectiveStart", &ROW_TEMPORAL),
@@ -223,6 +219,12 @@ pub(super) static SNAPSHOTS: Shape = list(&SNAPSHOT);
 
 static RESULT_KIND: Shape = Shape::Token(&["entity", "occurrence", "unresolved"]);
 static COMPLETION_STATE: Shape = Shape::Token(&["open", "completed", "cancelled", "indeterminate"]);
+static TODO_REVISION: Shape = object![
+    always("href", &URI),
+    spared_in_row("entityUid", &NAME),
+    spared_in_row("entityKind", &TODO_KIND),
+    always("entityTag", &NAME)
+];
 static DIRECT: Shape = Shape::Token(&["direct"]);
 static OCCURRENCE_REQUIRED: Shape = Shape::Token(&["occurrence_required"]);
 static UNAVAILABLE: Shape = Shape::Token(&["unavailable"]);

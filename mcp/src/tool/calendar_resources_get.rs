@@ -5,7 +5,7 @@ use kalends_core::outcome::Outcome;
 use serde_json::{Value, json};
 
 use crate::session::Session;
-use crate::tool::compact::{self, Detail};
+use crate::tool::compact::{self, Detail, object};
 
 /// Answers a call whose arguments fit the schema.
 pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
@@ -14,9 +14,9 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
         .engine
         .run(GetResource { href }, &session.account, canceled)
         .await?;
-    let mut snapshot = compact::full(&resource);
-    if Detail::of(arguments) == Detail::Compact {
-        compact::snapshot(&mut snapshot);
-    }
-    Ok(json!({"outcome": "success", "snapshot": snapshot}))
+    let snapshot = match Detail::of(arguments) {
+        Detail::Compact => compact::snapshot(&resource),
+        Detail::Full => compact::full(&resource),
+    };
+    Ok(object([("outcome", json!("success")), ("snapshot", snapshot)]))
 }

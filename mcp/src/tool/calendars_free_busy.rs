@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::schema::violation;
 use crate::session::Session;
-use crate::tool::calendar_occurrences_query::{is_utc, rounded, utc};
+use crate::tool::query::arguments::{is_utc, rounded, utc};
 
 /// Answers a call whose arguments fit the schema.
 pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {

@@ -10,20 +10,20 @@
 //!   `schedulable`), and `explicitValue` beside the `effectiveValue` that it equals.
 //!
 //! **An occurrence row** is further without
-//! * of `projection`: `uid`, which the revision has; `description`, `duration` and `recurrenceSet`, one read by href
-//!   away, and so are attendees, alarms and all other `structuredData`; `start`, `end` and `due`, which `timing` has. The fields that stay are those of the occurrence, which is
-//!   of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say what their absence says
-//!   (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9);
-//! * of `entityRevision`: `entityKind`, which is that of the projection, and `entityUid` where it is the file name of the
-//!   href without `.ics`;
+//! * of `projection`: `uid`, `description`, `duration` and `recurrenceSet`, one read by href away, and so are attendees,
+//!   alarms and all other `structuredData`; `start`, `end` and `due`, which `timing` has. The fields that stay are those
+//!   of the occurrence, which is of its override where it has one. `TRANSP:OPAQUE`, `CLASS:PUBLIC` and `PRIORITY:0` say
+//!   what their absence says (RFC 5545, 3.8.2.7, 3.8.1.3, 3.8.1.9), and so do `STATUS:CONFIRMED` of an Event and
+//!   `STATUS:NEEDS-ACTION` of a To-do, which are what everyone takes an absent one for;
+//! * of the revision: everything but `href`. A tag is most of what a series would repeat in every row, and a change needs
+//!   all four members together, as the read by href gives them;
 //! * `recurrenceIdentity` of what does not recur, and its `value` where it equals `effectiveStart`;
 //! * of `timing`: everything but `effectiveStart`; `effectiveEnd`, or `effectiveDuration` where the end is only told
 //!   by a length; and `evaluatedStartUtc` and `evaluatedEndUtc` where the zone's IANA rules do not give these
 //!   instants, since the resource has rules of its own. What is left out follows from these and from
 //!   `temporalEvaluationContext`;
 //! * of times: `kind`, which their form shows (ten characters are a day, `Z` is UTC, a `timeZoneId` a zone, nothing
-//!   is floating), and the `timeZoneId` of an end that is that of the start. A `recurrenceIdentity` keeps both, since
-//!   it is sent back.
+//!   is floating), and the `timeZoneId` of an end or a `recurrenceIdentity` that is that of `effectiveStart`.
 //!
 //! **A page** is without empty `diagnostics`.
 
@@ -72,24 +72,36 @@ pub(crate) fn full(resource: &Resource) -> Value {
     snapshot
 }
 
-/// Makes a full snapshot compact.
-pub(crate) fn snapshot(snapshot: &mut Value) {
-    let Value::Object(members) = snapshot else { return };
-    members.remove("calendarProperties");
-    members.remove("calendar");
-    if members.contains_key("entityRevision") {
-        members.remove("resourceRevision");
+/// A resource, compact.
+pub(crate) fn snapshot(resource: &Resource) -> Value {
+    with_projection(resource, json!(resource.entity.projection()))
+}
+
+fn with_projection(resource: &Resource, mut projection: Value) -> Value {
+    if projection["kind"] != "opaque" {
+        plain(&mut projection);
     }
-    drop_empty(members, &["diagnostics"]);
-    if let Some(projection) = members.get_mut("projection")
-        && projection["kind"] != "opaque"
-    {
-        plain(projection);
+    let (name, revision) = match (resource.entity_revision(), resource.resource_revision()) {
+        (Some(revision), _) => ("entityRevision", json!(revision)),
+        (None, Some(revision)) => ("resourceRevision", json!(revision)),
+        (None, None) => ("resourceRevision", json!({"href": resource.href})),
+    };
+    shaped(resource, name, revision, projection)
+}
+
+fn shaped(resource: &Resource, name: &str, revision: Value, projection: Value) -> Value {
+    let mut members = Map::new();
+    members.insert(name.into(), revision);
+    members.insert("projection".into(), projection);
+    let diagnostics = resource.diagnostics();
+    if !diagnostics.is_empty() {
+        members.insert("diagnostics".into(), json!(diagnostics));
     }
+    members.into()
 }
 
 /// One occurrence, compact.
-pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
+pub(crate) fn occurrence_row(resource: &Resource, instance: &Instance) -> Value {
     let entity = &resource.entity;
     let own = entity.occurrence_fields(instance);
     let mut fields = json!(Fields {
@@ -103,38 +115,28 @@ pub(crate) fn row(resource: &Resource, instance: &Instance) -> Value {
     });
     plain(&mut fields);
     if let Value::Object(fields) = &mut fields {
-        for (member, default) in [("transparency", "OPAQUE"), ("classification", "PUBLIC")] {
-            if fields.get(member).is_some_and(|value| value["rawValue"] == default) {
-                fields.remove(member);
-            }
-        }
-        if fields.get("priority").is_some_and(|value| value == 0) {
-            fields.remove("priority");
-        }
+        let is = |value: &Value, usual: &[&str]| value["rawValue"].as_str().is_some_and(|raw| usual.contains(&raw));
+        fields.retain(|name, value| match name.as_str() {
+            "transparency" => !is(value, &["OPAQUE"]),
+            "classification" => !is(value, &["PUBLIC"]),
+            "status" => !is(value, &["CONFIRMED", "NEEDS-ACTION"]),
+            "priority" => *value != 0,
+            _ => true,
+        });
     }
-    let mut snapshot = Map::new();
-    let mut projection = object([("kind", json!(entity.kind())), ("fields", fields)]);
-    if let Some(revision) = resource.entity_revision() {
-        let mut address = json!({"href": revision.href, "entityTag": revision.entity_tag});
-        let file = resource.href.last_segment();
-        if file.as_deref().and_then(|file| file.strip_suffix(".ics")) != Some(revision.entity_uid) {
-            address["entityUid"] = json!(revision.entity_uid);
-        }
-        snapshot.insert("entityRevision".into(), address);
+    let projection = object([("kind", json!(entity.kind())), ("fields", fields)]);
+    let name = if resource.entity_revision().is_some() {
+        "entityRevision"
     } else {
-        projection["uid"] = json!(entity.uid());
-        snapshot.insert("resourceRevision".into(), json!({"href": resource.href}));
-    }
-    snapshot.insert("projection".into(), projection);
-    snapshot.insert("diagnostics".into(), json!(resource.diagnostics()));
-    drop_empty(&mut snapshot, &["diagnostics"]);
-    let mut row = object([("snapshot", snapshot.into()), ("timing", timing(instance))]);
+        "resourceRevision"
+    };
+    let snapshot = shaped(resource, name, json!({"href": resource.href}), projection);
+    let mut row = object([("snapshot", snapshot), ("timing", timing(instance))]);
     if entity.is_recurring() {
-        let moved = instance.identity != instance.start;
-        row["recurrenceIdentity"] = if moved {
-            json!({"value": instance.identity})
-        } else {
+        row["recurrenceIdentity"] = if instance.identity == instance.start {
             json!({})
+        } else {
+            object([("value", time(&instance.identity, Some(&instance.start)))])
         };
     }
     row
@@ -153,7 +155,7 @@ fn timing(instance: &Instance) -> Value {
         ("evaluatedEndUtc", instance.end.as_ref(), instance.to),
     ] {
         if time.is_some_and(|time| !tells(time, second)) {
-            timing[member] = json!({"value": super::calendar_occurrences_query::utc(second)});
+            timing[member] = json!({"value": super::query::arguments::utc(second)});
         }
     }
     timing

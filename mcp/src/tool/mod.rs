@@ -7,3 +7,4 @@ pub(crate) mod calendars_free_busy;
 pub(crate) mod calendars_inspect;
 pub(crate) mod calendars_list;
 pub(crate) mod compact;
+pub(crate) mod query;
