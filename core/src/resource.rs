@@ -1,6 +1,7 @@
 //! One Calendar Object Resource as it was read: where it is, its revision and what it holds.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -17,8 +18,8 @@ pub struct Resource {
     pub href: Href,
     /// Its strong Entity Tag with its quotes; absent where the server gives none, and then it cannot be changed.
     pub etag: Option<String>,
-    /// What it holds.
-    pub entity: Entity,
+    /// What it holds; shared with the shelf.
+    pub entity: Arc<Entity>,
 }
 
 /// Shows where it is, never what it holds.

@@ -12,6 +12,7 @@ use http::{HeaderValue, Request, Response};
 
 use crate::href::{Href, HrefKey, Origin};
 use crate::machine::Moment;
+use crate::query::shelf::Shelf;
 
 pub mod cookie;
 pub mod credential;
@@ -84,6 +85,7 @@ pub struct Account {
     settings: Settings,
     authorization: Option<HeaderValue>,
     state: Mutex<State>,
+    shelf: Mutex<Shelf>,
 }
 
 impl Account {
@@ -93,14 +95,17 @@ impl Account {
     /// If the credential does not fit into a header.
     pub fn new(settings: Settings) -> Result<Arc<Self>, CredentialFault> {
         let authorization = settings.credential.header()?;
+        let places = settings.calendar_hrefs.iter().chain([&settings.url]);
+        let by_place = places.flat_map(|place| quirk::by_home(place.path()));
         let state = State {
-            quirks: quirk::by_profile(settings.profile).collect(),
+            quirks: quirk::by_profile(settings.profile).chain(by_place).collect(),
             ..State::default()
         };
         Ok(Arc::new(Self {
             settings,
             authorization,
             state: Mutex::new(state),
+            shelf: Mutex::default(),
         }))
     }
 
@@ -154,6 +159,25 @@ impl Account {
     #[must_use]
     pub fn has(&self, quirk: Quirk) -> bool {
         self.state().quirks.contains(&quirk)
+    }
+
+    /// Remembers an oddity that the server has shown.
+    pub fn note(&self, quirk: Quirk) {
+        self.state().quirks.insert(quirk);
+    }
+
+    /// The resources that were read before. Do not call back into the account from `run`.
+    pub fn shelf<T>(&self, run: impl FnOnce(&mut Shelf) -> T) -> T {
+        run(&mut self.shelf.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a body may be kept under this strong Entity Tag.
+    #[must_use]
+    pub fn may_keep(&self, etag: &str) -> bool {
+        for quirk in quirk::by_entity_tag(etag) {
+            self.note(quirk);
+        }
+        !self.has(Quirk::EntityTagsRepeat)
     }
 
     /// Principal and homes, if they are known.

@@ -17,6 +17,10 @@ pub enum Quirk {
     RecreatedLooksRemoved,
     /// An Entity Tag comes back for other content after delete and re-create.
     EntityTagsRepeat,
+    /// A text match of calendar-query looks into overrides too, so that it may reduce what is downloaded.
+    TextSearchSeesOverrides,
+    /// A text match of calendar-query is refused, whatever the text.
+    TextFilterRefused,
 }
 
 /// A family of servers, as the user names it with `CALDAV_INTEROPERABILITY_PROFILE`.
@@ -50,6 +54,12 @@ pub enum Sign {
     HomePrefix(&'static str),
     /// A sync token begins with this.
     SyncToken(&'static str),
+    /// A strong Entity Tag begins with this, its quote included.
+    EntityTag(&'static str),
+    /// A header of this name has a value that begins with this.
+    Header(&'static str, &'static str),
+    /// An answer to a question of ours.
+    Refusal,
     /// Nothing: the user has to say it.
     Profile(Profile),
 }
@@ -81,6 +91,30 @@ pub const REGISTER: &[Entry] = &[
         sign: Sign::HomePrefix("/SOGo/dav/"),
         remedy: "bodies are never kept by Entity Tag",
     },
+    Entry {
+        quirk: Quirk::EntityTagsRepeat,
+        servers: "SOGo 5.8, 5.12, under another path",
+        sign: Sign::EntityTag("\"gcs"),
+        remedy: "bodies with such a tag are not kept",
+    },
+    Entry {
+        quirk: Quirk::TextSearchSeesOverrides,
+        servers: "sabre/dav 1.8.12 and 4.7.1, Baïkal, Nextcloud 32.0.1",
+        sign: Sign::Header("x-sabre-version", ""),
+        remedy: "text filters are sent along where many bodies would have to be read",
+    },
+    Entry {
+        quirk: Quirk::TextSearchSeesOverrides,
+        servers: "Cyrus 3.6.1",
+        sign: Sign::Header("server", "Cyrus-HTTP/"),
+        remedy: "text filters are sent along where many bodies would have to be read",
+    },
+    Entry {
+        quirk: Quirk::TextFilterRefused,
+        servers: "any: supported-filter and supported-collation are preconditions of RFC 4791",
+        sign: Sign::Refusal,
+        remedy: "text filters are not sent again",
+    },
 ];
 
 /// The oddities that an answer's headers give away.
@@ -94,6 +128,15 @@ pub fn by_headers(headers: &HeaderMap) -> impl Iterator<Item = Quirk> {
 /// The oddities that the path of a calendar home gives away.
 pub fn by_home(path: &str) -> impl Iterator<Item = Quirk> {
     let seen = move |sign: Sign| matches!(sign, Sign::HomePrefix(prefix) if path.starts_with(prefix));
+    REGISTER
+        .iter()
+        .filter(move |entry| seen(entry.sign))
+        .map(|entry| entry.quirk)
+}
+
+/// The oddities that a strong Entity Tag gives away.
+pub fn by_entity_tag(etag: &str) -> impl Iterator<Item = Quirk> {
+    let seen = move |sign: Sign| matches!(sign, Sign::EntityTag(prefix) if etag.starts_with(prefix));
     REGISTER
         .iter()
         .filter(move |entry| seen(entry.sign))
@@ -129,7 +172,8 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
         Sign::DavToken(token) => lines("dav")
             .iter()
             .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
-        Sign::HomePrefix(_) | Sign::SyncToken(_) | Sign::Profile(_) => false,
+        Sign::Header(name, prefix) => lines(name).iter().any(|line| line.starts_with(prefix)),
+        Sign::HomePrefix(_) | Sign::SyncToken(_) | Sign::EntityTag(_) | Sign::Refusal | Sign::Profile(_) => false,
     }
 }
 
@@ -158,6 +202,21 @@ mod tests {
             [Quirk::EntityTagsRepeat]
         );
         assert_eq!(by_home("/alice/").count(), 0);
+        let header = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            by_headers(&headers).collect::<Vec<_>>()
+        };
+        let searches = [Quirk::TextSearchSeesOverrides];
+        assert_eq!(header("x-sabre-version", "1.8.12"), searches);
+        assert_eq!(
+            header("server", "Cyrus-HTTP/3.6.1-Debian-3.6.1-4+deb12u4 Cyrus-SASL/2.1.28"),
+            searches
+        );
+        assert_eq!(header("server", "Apache/2.4.66 (Debian)"), []);
+        let by_tag = |tag| by_entity_tag(tag).collect::<Vec<_>>();
+        assert_eq!(by_tag("\"gcs00000000\""), [Quirk::EntityTagsRepeat]);
+        assert_eq!(by_tag("\"d41d8cd98f00b204e9800998ecf8427e\""), []);
         let by_token = |token| by_sync_token(token).collect::<Vec<_>>();
         assert_eq!(by_token("http://sabre.io/ns/sync/6"), [Quirk::RecreatedLooksRemoved]);
         for other in ["http://radicale.org/ns/sync/ab", "data:,32", "1796049611", ""] {

@@ -17,8 +17,19 @@ pub struct CalendarQuery<'a> {
     pub component: &'a str,
     /// Beginning and end in Unix seconds, half-open.
     pub window: Option<(i64, i64)>,
+    /// A text that one of the component's properties has to contain.
+    pub text: Option<TextMatch<'a>>,
     /// Whether `calendar-data` is wanted beside entity tag and size.
     pub data: bool,
+}
+
+/// A text in a property, compared without case in ASCII (RFC 4791, 9.7.5; RFC 4790, 9.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextMatch<'a> {
+    /// Name of the property, such as `SUMMARY`.
+    pub property: &'a str,
+    /// What it has to contain.
+    pub text: &'a str,
 }
 
 impl CalendarQuery<'_> {
@@ -39,15 +50,23 @@ impl CalendarQuery<'_> {
             .open("C:filter", &[])
             .open("C:comp-filter", &[("name", "VCALENDAR")]);
         let name = [("name", self.component)];
-        match self.window {
-            None => xml.empty("C:comp-filter", &name),
-            Some((from, to)) => {
-                let from = from.clamp(EARLIEST, LATEST - 1);
-                let to = to.clamp(from + 1, LATEST);
-                let range = [("start", &*utc(from)), ("end", &*utc(to))];
-                xml.open("C:comp-filter", &name).empty("C:time-range", &range)
-            }
-        };
+        if self.window.is_none() && self.text.is_none() {
+            xml.empty("C:comp-filter", &name);
+            return xml.finish();
+        }
+        xml.open("C:comp-filter", &name);
+        if let Some((from, to)) = self.window {
+            let from = from.clamp(EARLIEST, LATEST - 1);
+            let to = to.clamp(from + 1, LATEST);
+            xml.empty("C:time-range", &[("start", &*utc(from)), ("end", &*utc(to))]);
+        }
+        if let Some(TextMatch { property, text }) = self.text {
+            xml.open("C:prop-filter", &[("name", property)])
+                .open("C:text-match", &[("collation", "i;ascii-casemap")])
+                .text(text)
+                .close()
+                .close();
+        }
         xml.finish()
     }
 }
@@ -82,6 +101,7 @@ mod tests {
         let query = CalendarQuery {
             component: "VEVENT",
             window: Some((1_136_332_800, 1_136_419_200)),
+            text: None,
             data: true,
         };
         assert_eq!(
@@ -94,12 +114,28 @@ mod tests {
         let query = CalendarQuery {
             component: "VTODO",
             window: None,
+            text: None,
             data: false,
         };
         assert_eq!(
             text(query),
             "<D:prop><D:getetag/><D:getcontentlength/></D:prop><C:filter><C:comp-filter name=\"VCALENDAR\">\
              <C:comp-filter name=\"VTODO\"/></C:comp-filter></C:filter></C:calendar-query>"
+        );
+        // The shape of RFC 4791, 7.8.6 and 9.7.5.
+        let query = CalendarQuery {
+            text: Some(TextMatch {
+                property: "SUMMARY",
+                text: "a<b",
+            }),
+            ..query
+        };
+        assert_eq!(
+            text(query),
+            "<D:prop><D:getetag/><D:getcontentlength/></D:prop><C:filter><C:comp-filter name=\"VCALENDAR\">\
+             <C:comp-filter name=\"VTODO\"><C:prop-filter name=\"SUMMARY\">\
+             <C:text-match collation=\"i;ascii-casemap\">a&lt;b</C:text-match></C:prop-filter></C:comp-filter>\
+             </C:comp-filter></C:filter></C:calendar-query>"
         );
     }
 
@@ -121,6 +157,7 @@ mod tests {
             let query = CalendarQuery {
                 component: "VEVENT",
                 window,
+                text: None,
                 data: false,
             };
             assert!(text(query).contains(expected), "{}", text(query));

@@ -14,6 +14,8 @@ pub struct DavFault {
     pub status: u16,
     /// Media type of the answer, lower case, without parameters.
     pub media_type: Option<String>,
+    /// The member in whose response it is, where its href was read, as the server spelled it.
+    pub member: Option<String>,
     /// The beginning of the body, escaped to ASCII: untrusted text, for a person.
     pub excerpt: String,
 }
@@ -46,6 +48,7 @@ impl DavFault {
             media_type: content_type
                 .map(media_type)
                 .map(|media| media.chars().take(EXCERPT).collect()),
+            member: None,
             excerpt: head.chars().take(EXCERPT).flat_map(char::escape_default).collect(),
         }
     }

@@ -77,7 +77,11 @@ pub fn read(
     if content_type.is_some_and(|content_type| media_type(content_type) == "text/html") {
         return Err(fault(FaultKind::MediaType));
     }
-    read_body(content_type, body, limits, each).map_err(fault)
+    let mut within = None;
+    read_body(content_type, body, limits, each, &mut within).map_err(|kind| DavFault {
+        member: within,
+        ..fault(kind)
+    })
 }
 
 #[expect(
@@ -89,6 +93,7 @@ fn read_body(
     body: &[u8],
     limits: &Limits,
     each: &mut dyn FnMut(Member) -> ControlFlow<()>,
+    within: &mut Option<String>,
 ) -> Result<Tail, FaultKind> {
     let charset = content_type.and_then(charset);
     let mut xml = Reader::new(body, charset.as_deref(), *limits)?;
@@ -99,7 +104,11 @@ fn read_body(
     while let Some(name) = xml.child()? {
         match name {
             Name::Response => {
-                response(&mut xml, limits, &mut tail, each)?;
+                let mut member = Member::default();
+                if let Err(fault) = response(&mut xml, limits, &mut tail, &mut member, each) {
+                    *within = Some(member.href).filter(|href| !href.is_empty());
+                    return Err(fault);
+                }
                 if tail.stopped {
                     return Ok(tail);
                 }
@@ -126,9 +135,9 @@ fn response(
     xml: &mut Reader<'_>,
     limits: &Limits,
     tail: &mut Tail,
+    member: &mut Member,
     each: &mut dyn FnMut(Member) -> ControlFlow<()>,
 ) -> Result<(), FaultKind> {
-    let mut member = Member::default();
     let mut further = Vec::new();
     let mut has_propstat = false;
     while let Some(name) = xml.child()? {
@@ -152,9 +161,9 @@ fn response(
             Name::Status => member.status = Some(status(&xml.text()?)?),
             Name::Propstat => {
                 has_propstat = true;
-                propstat(xml, &mut member)?;
+                propstat(xml, member)?;
             }
-            Name::Error => error(xml, &mut member)?,
+            Name::Error => error(xml, member)?,
             Name::ResponseDescription => member.description = Some(error_body::description(xml)?),
             _ => xml.skip()?,
         }
@@ -175,7 +184,7 @@ fn response(
         status,
         ..Member::default()
     });
-    for member in std::iter::once(member).chain(others) {
+    for member in std::iter::once(std::mem::take(member)).chain(others) {
         tail.members += 1;
         if each(member).is_break() {
             tail.stopped = true;

@@ -215,7 +215,12 @@ impl<'a> Channel<'a> {
 
 /// The error of an operation that was stopped because a bound of its own was reached.
 #[must_use]
-pub fn exhausted(dimension: Dimension, observed: usize, limit: usize, message: &'static str) -> Box<Error> {
+pub fn exhausted(
+    dimension: Dimension,
+    observed: usize,
+    limit: usize,
+    message: impl Into<std::borrow::Cow<'static, str>>,
+) -> Box<Error> {
     let limits = Limits {
         dimension,
         observed: observed as u64,

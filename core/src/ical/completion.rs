@@ -8,7 +8,7 @@ use super::value::{Temporal, integer, lossy};
 use crate::outcome::Diagnostic;
 
 /// The completion state of a To-do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionState {
     /// To be done.

@@ -131,6 +131,14 @@ impl Entity {
         self.document.bytes().len()
     }
 
+    /// About how many bytes it keeps alive: its octets, its content lines, components and zones.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        const LINE: usize = 24;
+        const STRUCTURE: usize = 1024;
+        self.size() + LINE * self.document.line_count() + STRUCTURE
+    }
+
     /// Whether it has rules, added dates or overrides.
     #[must_use]
     pub fn is_recurring(&self) -> bool {

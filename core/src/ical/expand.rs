@@ -21,7 +21,9 @@ mod span;
 
 use std::fmt;
 
+pub(super) use clock::{Clock, Form};
 pub use lookup::{Lookup, Membership};
+pub(super) use span::Measure;
 
 use super::duration::Duration;
 use super::recur::{Rule, RuleFault, Steps, StepsExhausted};

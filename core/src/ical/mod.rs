@@ -7,6 +7,7 @@
 //! * [`recur`], [`expand`]: rules, and the occurrences of a recurrence set
 //! * [`entity`]: one Calendar Object Resource understood: master, overrides, zones; its [`series`] of occurrences, its
 //!   [`recurrence`] properties as stored, the [`completion`] of a To-do
+//! * [`placement`]: start and end of a component, with their moments
 //! * [`structured`]: attendees, alarms, attachments and other collections
 //! * [`free_busy`]: the busy time that a server reports
 //! * [`edit`]: edits of one resource, as pure functions
@@ -24,6 +25,7 @@ pub mod free_busy;
 mod gregorian;
 mod line;
 mod part;
+pub mod placement;
 pub mod project;
 pub mod raw;
 pub mod recur;

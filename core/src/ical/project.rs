@@ -313,6 +313,12 @@ impl Entity {
         }
     }
 
+    /// Its components, as other functions name them: the master, then the overrides.
+    pub fn components(&self) -> impl Iterator<Item = Option<usize>> {
+        let master = self.master.iter().map(|_| None);
+        master.chain(self.overrides.iter().map(|part| Some(part.component)))
+    }
+
     /// Attendees, alarms and what else is a collection, of an override by its component index, or of the master.
     #[must_use]
     pub fn structured_data(&self, component: Option<usize>) -> Option<StructuredData> {

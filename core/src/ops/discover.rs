@@ -45,6 +45,9 @@ const MAX_DEPTH: usize = 8;
 /// The most bytes of all listings together.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
+/// The longest part of an href of the server that an error shows, in bytes.
+const MAX_SHOWN: usize = 300;
+
 /// What discovery found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovery {
@@ -415,10 +418,16 @@ fn unusable(fault: &DavFault) -> Box<Error> {
     }) = fault.kind
     {
         let (dimension, message) = match limited {
-            Limited::Text => (
-                Dimension::ByteCount,
-                "A resource on the CalDAV server is larger than is read. Ask for a window or for Calendars without it.",
-            ),
+            Limited::Text => {
+                let which = fault
+                    .member
+                    .as_deref()
+                    .map_or("", |href| href.get(..MAX_SHOWN).unwrap_or(href));
+                let text = format!(
+                    "A resource on the CalDAV server is larger than is read. Ask for a window or for Calendars without it: {which}"
+                );
+                return exhausted(Dimension::ByteCount, observed, limit, text);
+            }
             Limited::Bytes => (Dimension::ByteCount, TOO_MUCH),
             Limited::Elements | Limited::Responses => (Dimension::ResourceCount, TOO_MUCH),
             Limited::Attributes | Limited::Bindings | Limited::Depth => return not_caldav(fault),

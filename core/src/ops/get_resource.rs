@@ -52,7 +52,7 @@ async fn get(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<Arc<R
         calendar,
         href,
         etag,
-        entity: Entity::read(body),
+        entity: Arc::new(Entity::read(body)),
     }))
 }
 

@@ -136,8 +136,10 @@ fn changes(calendar: Href, answer: &Answer, token: &str) -> Outcome<Changes> {
         if place.is_collection(&member.href) {
             truncated |= member.status == Some(507);
         }
-        let href = place.member(&member.href).filter(|href| !href.as_str().ends_with('/'));
-        let Some(href) = href else {
+        let named = place
+            .member(&member.href)
+            .filter(|(href, _)| !href.as_str().ends_with('/'));
+        let Some((href, key)) = named else {
             return ControlFlow::Continue(());
         };
         let etag = match member.status {
@@ -152,7 +154,7 @@ fn changes(calendar: Href, answer: &Answer, token: &str) -> Outcome<Changes> {
         let change = Change { href, etag };
         bytes += weight(&change);
         // Some servers name a member twice; the last word counts.
-        found.insert(change.href.key(), change);
+        found.insert(key, change);
         if bytes > MAX_BYTES {
             ControlFlow::Break(())
         } else {
@@ -216,7 +218,7 @@ async fn look_again(channel: &Channel<'_>, found: &mut Changes) -> Outcome<()> {
     let mut there = BTreeMap::new();
     let mut place = Place::new(&found.calendar, &answer);
     let tail = read(&answer, |member| {
-        if let Some(href) = place
+        if let Some((_, key)) = place
             .member(&member.href)
             .filter(|_| member.status.is_none_or(|status| status < 400))
         {
@@ -224,7 +226,7 @@ async fn look_again(channel: &Channel<'_>, found: &mut Changes) -> Outcome<()> {
                 .props
                 .etag
                 .map_or_else(String::new, |tag| tag.as_str().to_owned());
-            there.insert(href.key(), etag);
+            there.insert(key, etag);
         }
         ControlFlow::Continue(())
     })?;

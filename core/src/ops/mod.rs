@@ -4,6 +4,8 @@
 //!
 //! * [`list_calendars`]: what is there
 //! * [`query_occurrences`]: what is on in a window
+//! * [`query_entities`]: Events and To-dos as they are stored
+//! * [`query_todos`]: what is to be done
 //! * [`query_free_busy`]: when a Calendar is busy
 //! * [`get_resource`]: one Calendar Object Resource
 //! * [`list_changes`]: which members of a Calendar have changed
@@ -13,14 +15,19 @@
 //!
 //! * [`discover`]: principal, homes and Calendars (RFC 4791 section 6.2, RFC 6764)
 //! * [`scope`]: which Calendars an operation works on
-//! * [`fetch`]: the members of a Calendar that a window may touch
+//! * [`fetch`]: the members of a Calendar that a query may touch
+//!
+//! A query is one pass over those members: `gather`.
 
 pub mod discover;
 pub mod fetch;
+mod gather;
 pub mod get_resource;
 pub mod inspect_calendar;
 pub mod list_calendars;
 pub mod list_changes;
+pub mod query_entities;
 pub mod query_free_busy;
 pub mod query_occurrences;
+pub mod query_todos;
 pub mod scope;

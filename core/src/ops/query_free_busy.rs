@@ -19,9 +19,9 @@ use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::{report_refused, request};
 use crate::ops::get_resource::is_web_page;
-use crate::ops::query_occurrences::window_violation;
 use crate::ops::scope;
 use crate::outcome::{Dimension, Error, Outcome, Phase};
+use crate::query::window::window_violation;
 
 /// Asks for the busy time of one Calendar in a half-open window.
 #[derive(Clone, Debug)]

@@ -37,11 +37,20 @@ pub struct Target {
     pub kinds: Vec<Kind>,
 }
 
+/// The Calendars of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Targets {
+    /// Those that take a kind that was asked for.
+    pub calendars: Vec<Target>,
+    /// What discovery remarked, and a kind that the selected Calendar does not take.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
 /// Finds the Calendars of a scope. A Calendar that is configured by href is taken at its word, without a request.
 ///
 /// # Errors
 /// Discovery's errors; `ambiguous` with candidates; `not_found`; `outside_scope`; `invalid_input` for a bad href.
-pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Outcome<(Vec<Target>, Vec<Diagnostic>)> {
+pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Outcome<Targets> {
     let settings = channel.account.settings();
     let wanted = match scope {
         Scope::Selected(CalendarChoice::Href(text)) => Some(
@@ -57,22 +66,23 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
             .iter()
             .find(|configured| configured.key() == *wanted)
         {
-            return Ok((
-                vec![Target {
+            return Ok(Targets {
+                calendars: vec![Target {
                     calendar: exact.clone(),
                     kinds: kinds.to_vec(),
                 }],
-                Vec::new(),
-            ));
+                diagnostics: Vec::new(),
+            });
         }
         if !settings.calendar_hrefs.is_empty() {
             return Err(outside());
         }
     }
     let Discovery {
-        calendars, diagnostics, ..
+        calendars,
+        mut diagnostics,
     } = discover(channel).await?;
-    let targets = match scope {
+    let targets: Vec<Target> = match scope {
         Scope::All => calendars.iter().map(|calendar| target(calendar, kinds)).collect(),
         Scope::Selected(CalendarChoice::Href(_)) => {
             let found = calendars
@@ -83,10 +93,12 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
         Scope::Selected(CalendarChoice::Name(name)) => vec![target(named(&calendars, name)?, kinds)],
         Scope::Default => defaults(channel.account, &calendars, kinds)?,
     };
-    Ok((
-        targets.into_iter().filter(|target| !target.kinds.is_empty()).collect(),
-        diagnostics,
-    ))
+    if let (Scope::Selected(_), [target]) = (scope, targets.as_slice()) {
+        let refused = kinds.iter().filter(|kind| !target.kinds.contains(kind));
+        diagnostics.extend(refused.map(|kind| not_advertised(*kind)));
+    }
+    let calendars = targets.into_iter().filter(|target| !target.kinds.is_empty()).collect();
+    Ok(Targets { calendars, diagnostics })
 }
 
 /// The one Calendar at an href that a caller gave. One that is configured by href is taken at its word, without a request.
@@ -178,6 +190,14 @@ fn defaults(account: &Account, calendars: &[CalendarDescriptor], kinds: &[Kind])
         ));
     }
     Ok(targets)
+}
+
+fn not_advertised(kind: Kind) -> Diagnostic {
+    let text = match kind {
+        Kind::Event => "The Calendar says that it takes no Events, so it was not asked for any.",
+        Kind::Todo => "The Calendar says that it takes no To-dos, so it was not asked for any.",
+    };
+    Diagnostic::warning("entity_kind_not_advertised", text)
 }
 
 fn target(calendar: &CalendarDescriptor, kinds: &[Kind]) -> Target {

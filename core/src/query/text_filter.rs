@@ -1,6 +1,8 @@
 //! Which components a text and categories select. Evaluated locally, always: server filters answer too much and too
 //! little.
 
+use crate::ical::entity::Entity;
+
 /// The longest filter text, in characters.
 pub const MAX_TEXT: usize = 256;
 /// The most terms of a filter text.
@@ -35,6 +37,42 @@ impl TextFilter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.categories.is_empty()
+    }
+
+    /// What has to be found, folded.
+    #[must_use]
+    pub fn terms(&self) -> &[String] {
+        &self.terms
+    }
+
+    /// The categories that have to be there, trimmed and folded.
+    #[must_use]
+    pub fn categories(&self) -> &[String] {
+        &self.categories
+    }
+
+    /// Whether a component of an entity is selected, named as in [`Entity::components`].
+    #[must_use]
+    pub fn selects_component(&self, entity: &Entity, component: Option<usize>) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let own = entity.searchable(component);
+        let texts = [
+            own.summary.as_deref(),
+            own.description.as_deref(),
+            own.location.as_deref(),
+        ];
+        self.selects(&texts, &own.categories)
+    }
+
+    /// Whether any component of an entity is selected.
+    #[must_use]
+    pub fn selects_any(&self, entity: &Entity) -> bool {
+        self.is_empty()
+            || entity
+                .components()
+                .any(|component| self.selects_component(entity, component))
     }
 
     /// Whether one component is selected: by its texts (summary, description, location) and its categories.

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use kalends_core::ical::free_busy::BusyPeriod;
 use kalends_core::ops::query_free_busy::QueryFreeBusy;
-use kalends_core::ops::query_occurrences::window_violation;
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
+use kalends_core::query::window::window_violation;
 use serde_json::{Value, json};
 
 use crate::schema::violation;

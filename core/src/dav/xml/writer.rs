@@ -46,9 +46,13 @@ impl Writer {
 
     /// An element with text.
     pub fn element(&mut self, name: &'static str, text: &str) -> &mut Self {
-        self.open(name, &[]);
+        self.open(name, &[]).text(text).close()
+    }
+
+    /// Text inside the element that is open.
+    pub fn text(&mut self, text: &str) -> &mut Self {
         escape(text, false, &mut self.out);
-        self.close()
+        self
     }
 
     /// The document, every open element closed.

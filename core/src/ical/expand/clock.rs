@@ -9,14 +9,14 @@ use crate::ical::zone::{LocalKind, Zone};
 
 /// Resolves values under a frame; remembers the zone that was asked for last.
 #[derive(Debug)]
-pub(super) struct Clock<'a> {
+pub(in crate::ical) struct Clock<'a> {
     frame: &'a Frame<'a>,
     last: Option<(Arc<str>, Zone)>,
     utc: Zone,
 }
 
 impl<'a> Clock<'a> {
-    pub(super) fn new(frame: &'a Frame<'a>) -> Self {
+    pub(in crate::ical) fn new(frame: &'a Frame<'a>) -> Self {
         Self {
             frame,
             last: None,
@@ -25,7 +25,7 @@ impl<'a> Clock<'a> {
     }
 
     /// The zone that a value is in.
-    pub(super) fn zone(&mut self, value: &Temporal) -> Result<Zone, Unevaluable> {
+    pub(in crate::ical) fn zone(&mut self, value: &Temporal) -> Result<Zone, Unevaluable> {
         let tzid = match value {
             Temporal::Date(_) | Temporal::Floating(_) => return Ok(self.frame.evaluation.clone()),
             Temporal::Utc(_) => return Ok(self.utc.clone()),
@@ -46,7 +46,7 @@ impl<'a> Clock<'a> {
     }
 
     /// The instant of a value as it is written.
-    pub(super) fn instant(&mut self, value: &Temporal) -> Result<i64, Unevaluable> {
+    pub(in crate::ical) fn instant(&mut self, value: &Temporal) -> Result<i64, Unevaluable> {
         if let Temporal::Utc(time) = value {
             return Ok(civil_second(*time));
         }
@@ -56,9 +56,9 @@ impl<'a> Clock<'a> {
 
 /// What times have in common: their type, and the zone that gives them instants. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
+pub(in crate::ical) struct Form {
     kind: Kind,
-    pub(super) zone: Zone,
+    pub(in crate::ical) zone: Zone,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ enum Kind {
 }
 
 impl Form {
-    pub(super) fn of(value: &Temporal, clock: &mut Clock<'_>) -> Result<Self, Unevaluable> {
+    pub(in crate::ical) fn of(value: &Temporal, clock: &mut Clock<'_>) -> Result<Self, Unevaluable> {
         let kind = match value {
             Temporal::Date(_) => Kind::Date,
             Temporal::Floating(_) => Kind::Floating,
@@ -81,7 +81,7 @@ impl Form {
         Ok(Self { kind, zone })
     }
 
-    pub(super) fn is_date(&self) -> bool {
+    pub(in crate::ical) fn is_date(&self) -> bool {
         matches!(self.kind, Kind::Date)
     }
 
@@ -90,17 +90,17 @@ impl Form {
     }
 
     /// Whether an instant says more than the digits of the local time: with a TZID or in UTC.
-    pub(super) fn is_zoned(&self) -> bool {
+    pub(in crate::ical) fn is_zoned(&self) -> bool {
         matches!(self.kind, Kind::Utc | Kind::Zoned(_))
     }
 
     /// Whether local times may not exist.
-    pub(super) fn has_gaps(&self) -> bool {
+    pub(in crate::ical) fn has_gaps(&self) -> bool {
         matches!(self.kind, Kind::Floating | Kind::Zoned(_))
     }
 
     /// Whether a value is of this type and zone.
-    pub(super) fn fits(&self, value: &Temporal) -> bool {
+    pub(in crate::ical) fn fits(&self, value: &Temporal) -> bool {
         match (&self.kind, value) {
             (Kind::Date, Temporal::Date(_))
             | (Kind::Floating, Temporal::Floating(_))
@@ -111,7 +111,7 @@ impl Form {
     }
 
     /// A local second in this form.
-    pub(super) fn value(&self, civil: i64) -> Temporal {
+    pub(in crate::ical) fn value(&self, civil: i64) -> Temporal {
         let time = date_time(civil);
         match &self.kind {
             Kind::Date => Temporal::Date(time.date()),
@@ -122,12 +122,12 @@ impl Form {
     }
 
     /// What names an occurrence in a set of this form: the local second of a day, else the instant.
-    pub(super) fn key(&self, civil: i64, instant: i64) -> i64 {
+    pub(in crate::ical) fn key(&self, civil: i64, instant: i64) -> i64 {
         if self.is_date() { civil } else { instant }
     }
 
     /// The local second at an instant.
-    pub(super) fn civil(&self, instant: i64) -> i64 {
+    pub(in crate::ical) fn civil(&self, instant: i64) -> i64 {
         if self.is_utc() {
             return instant;
         }
@@ -135,7 +135,7 @@ impl Form {
     }
 
     /// The instant of a local second, and whether that local second exists.
-    pub(super) fn instant(&self, civil: i64) -> (i64, bool) {
+    pub(in crate::ical) fn instant(&self, civil: i64) -> (i64, bool) {
         if self.is_utc() {
             return (civil, true);
         }

@@ -8,7 +8,7 @@ use crate::ical::value::Temporal;
 
 /// A [`Span`] that can be laid at any start.
 #[derive(Clone, Debug)]
-pub(super) enum Measure {
+pub(in crate::ical) enum Measure {
     /// No end is told.
     Nothing,
     /// Whole days, at least one, to a date as the end.
@@ -20,17 +20,17 @@ pub(super) enum Measure {
 }
 
 /// A start with its measure laid at it.
-pub(super) struct Extent {
-    pub(super) end: Option<Temporal>,
-    pub(super) duration: Option<Duration>,
+pub(in crate::ical) struct Extent {
+    pub(in crate::ical) end: Option<Temporal>,
+    pub(in crate::ical) duration: Option<Duration>,
     /// Unix seconds, not before the start.
-    pub(super) to: i64,
+    pub(in crate::ical) to: i64,
 }
 
 impl Measure {
     /// Reads the span of a component with this start. An end that is not after its start counts as a moment, or as one
     /// day where both are dates.
-    pub(super) fn of(span: &Span, start: &Temporal, clock: &mut Clock<'_>) -> Result<Self, Unevaluable> {
+    pub(in crate::ical) fn of(span: &Span, start: &Temporal, clock: &mut Clock<'_>) -> Result<Self, Unevaluable> {
         Ok(match span {
             Span::None => Self::Nothing,
             Span::Length(length) if length.is_negative() => Self::Nominal(Duration::default()),
@@ -47,7 +47,7 @@ impl Measure {
     }
 
     /// Seconds that an occurrence in a form lasts at most, over every change of a clock.
-    pub(super) fn longest(&self, form: &Form) -> i64 {
+    pub(in crate::ical) fn longest(&self, form: &Form) -> i64 {
         // Clocks were moved by up to a day at the date line.
         const SLACK: i64 = 2 * DAY;
         match self {
@@ -61,7 +61,7 @@ impl Measure {
     }
 
     /// The end for a start in local and in Unix seconds.
-    pub(super) fn lay(&self, form: &Form, civil: i64, from: i64) -> Extent {
+    pub(in crate::ical) fn lay(&self, form: &Form, civil: i64, from: i64) -> Extent {
         let days_on = |days: i64| form.instant(civil + days * DAY).0;
         let (end, duration, to) = match self {
             Self::Nothing if form.is_date() => (None, None, days_on(1)),

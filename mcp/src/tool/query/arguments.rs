@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use jiff::{Timestamp, ToSpan};
 use kalends_core::ical::zone::Zone;
-use kalends_core::ops::query_occurrences::window_violation;
 use kalends_core::ops::scope::{CalendarChoice, Scope};
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use kalends_core::query::text_filter::{MAX_TERMS, TextFilter};
+use kalends_core::query::window::window_violation;
 use serde_json::{Map, Value};
 
 use super::Context;
