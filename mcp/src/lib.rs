@@ -7,7 +7,8 @@
 //! | `tzdata` | a newer IANA database from a folder |
 //! | `server` | the protocol: the only module that names the SDK's types |
 //! | `transport`, `json` | lines in and out, judged strictly |
-//! | `catalog`, `schema` | what is advertised, and the check against it |
+//! | `catalog`, `schema` | what is advertised, and the check of arguments against it |
+//! | `output` | the check of results before they leave |
 //! | `session` | the way of a call; what is kept between calls |
 //! | `engine` | the host: network or folder |
 //! | `tool` | one tool per file |
@@ -21,6 +22,7 @@ mod config;
 mod demo;
 mod engine;
 mod json;
+mod output;
 mod run;
 mod schema;
 mod server;

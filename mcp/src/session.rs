@@ -19,7 +19,9 @@ use crate::catalog::{Kind, Naming, ToolSpec};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::json::Flaw;
+use crate::output::{self, Broken, Promise};
 use crate::schema;
+use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
     calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
@@ -47,6 +49,17 @@ pub(crate) struct Call {
     pub(crate) octets: usize,
 }
 
+impl Call {
+    /// How much its result shows. A cursor does not tell; a full result is a compact one too.
+    fn detail(&self) -> Detail {
+        if self.spec.input["properties"].get("detail").is_some() {
+            Detail::of(&self.arguments)
+        } else {
+            Detail::Full
+        }
+    }
+}
+
 /// What a call is answered with.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -66,13 +79,26 @@ impl Answer {
         }
     }
 
-    /// The same, unless it is not of the shape that the tool advertises: then it does not leave.
-    fn guarded(self, spec: &ToolSpec) -> Self {
-        let fits = |value| schema::check(&spec.output, value).is_empty();
-        if self.structured.as_ref().is_none_or(fits) {
-            self
-        } else {
-            Self::broken()
+    /// The same, unless it is not what the tool promises: then it does not leave.
+    fn guarded(self, promise: &Promise, detail: Detail) -> Self {
+        let checked = self
+            .structured
+            .as_ref()
+            .map_or(Ok(()), |value| promise.check(value, detail));
+        match checked {
+            Ok(()) => self,
+            Err(Broken::Read(pointer)) => {
+                let broken = Self::broken();
+                Self {
+                    text: format!("{} What was wrong is at {pointer:?} of its result.", broken.text),
+                    ..broken
+                }
+            }
+            Err(Broken::Change(error)) => Self {
+                is_error: true,
+                text: error.to_string(),
+                structured: Some(error),
+            },
         }
     }
 
@@ -162,8 +188,8 @@ impl Session {
 
     /// Answers one call.
     pub(crate) async fn answer(self: Arc<Self>, call: Call, canceled: impl Future<Output = ()> + Send) -> Answer {
-        let spec = call.spec;
-        Answer::new(self.perform(call, canceled).await).guarded(spec)
+        let (promise, detail) = (output::promise(call.spec.kind), call.detail());
+        Answer::new(self.perform(call, canceled).await).guarded(&promise, detail)
     }
 
     async fn perform(&self, call: Call, canceled: impl Future<Output = ()> + Send) -> Outcome<Value> {
@@ -258,24 +284,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog;
 
     #[test]
     fn a_result_of_another_shape_does_not_leave() {
-        let spec = catalog::find("calendars_list").expect("a tool");
-        let good = json!({"outcome": "success", "items": [], "pagination": {}});
+        let promise = output::promise(Kind::CalendarsList);
+        let pagination = json!({"mode": "non_snapshot", "nextCursor": null});
+        let good = json!({"outcome": "success", "items": [], "diagnostics": [], "pagination": pagination});
         for (planted, leaves) in [
             (good, true),
             (json!({"outcome": "success", "items": {}}), false),
             (json!({"outcome": "success", "secret": 1}), false),
             (json!({"outcome": "perhaps"}), false),
         ] {
-            let answer = Answer::new(Ok(planted.clone())).guarded(spec);
+            let answer = Answer::new(Ok(planted.clone())).guarded(&promise, Detail::Full);
             assert_eq!(answer.structured.is_some(), leaves, "{planted}");
             assert_eq!(answer.is_error, !leaves);
             assert!(leaves || !answer.text.contains("secret"));
         }
-        assert!(Answer::new(Err(busy())).guarded(spec).structured.is_some());
+        let refused = Answer::new(Err(busy())).guarded(&promise, Detail::Full);
+        assert!(refused.structured.is_some());
     }
 
     #[test]

@@ -1,15 +1,21 @@
 //! The test kit: what a hostile server may do, enumerated, and machines driven through it without a socket.
 //!
+//! * [`account`]: the account that is asked for, and when
 //! * [`case`]: the cases of `tests/cases`, met in the wild
 //! * [`conformance`]: what every host must do
 //! * [`explore`]: visits every path through a tree of choices
 //! * [`host`]: drives machines: one exchange at a time, in any order, cancelling anywhere
+//! * [`promises`]: what every read keeps to, on every path
+//! * [`server`]: a CalDAV server with the oddities of real ones
 //! * [`transcript`]: a server that answers by a script
-//! * [`world`]: a simulated CalDAV server that misbehaves as the explorer chooses
+//! * [`world`]: that server, which misbehaves as the explorer chooses
 
+pub mod account;
 pub mod case;
 pub mod conformance;
 pub mod explore;
 pub mod host;
+pub mod promises;
+pub mod server;
 pub mod transcript;
 pub mod world;

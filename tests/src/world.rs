@@ -1,4 +1,4 @@
-//! A simulated CalDAV server: an honest one in memory, and around it every fault that the explorer chooses.
+//! A simulated CalDAV server: one with or without oddities in memory, and around it every fault that the explorer chooses.
 
 use std::time::Duration;
 
@@ -6,17 +6,11 @@ use bytes::Bytes;
 use http::Response;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER};
 use kalends_core::machine::{BodyLimit, Effect, Exchange, Failure, FailureKind, Moment, Reply, Sent};
-use kalends_local::Local;
 
+use crate::account::{ALLOWED, FOREIGN, HOME};
 use crate::explore::Choices;
 use crate::host::World;
-
-/// The host of the account.
-pub const HOME: &str = "dav.example";
-/// A host that the user allowed.
-pub const ALLOWED: &str = "p1.dav.example";
-/// A host that nobody allowed.
-pub const FOREIGN: &str = "evil.example";
+use crate::server::Server;
 
 /// One way to misbehave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +84,10 @@ pub const FAULTS: [Fault; 27] = [
     Fault::SeeOther,
 ];
 
-/// An honest server with as many faults as it has left, at places that the explorer chooses.
+/// A text in the body of a request, and what happens to the server before the first such request is answered.
+pub type Incident = (&'static str, fn(&Server));
+
+/// A server with as many faults as it has left, at places that the explorer chooses.
 pub struct Simulated {
     /// The path taken.
     pub choices: Choices,
@@ -100,8 +97,12 @@ pub struct Simulated {
     pub faults: Vec<Fault>,
     /// Whether a query was answered with nothing: a lie that no client can see.
     pub lied: bool,
+    /// When the operation began.
+    pub begun: Moment,
+    /// What happens meanwhile, once.
+    pub incident: Option<Incident>,
     now: Moment,
-    honest: Local,
+    server: Server,
     left: usize,
     always: Option<Fault>,
     blocked: bool,
@@ -123,15 +124,17 @@ const LATENCY: Duration = Duration::from_millis(100);
 impl Simulated {
     /// A server that misbehaves `faults` times at most, and fails the test after `max_requests`.
     #[must_use]
-    pub fn new(choices: Choices, honest: Local, faults: usize, max_requests: usize) -> Self {
+    pub fn new(choices: Choices, server: impl Into<Server>, faults: usize, max_requests: usize) -> Self {
         let (log, done) = (Vec::new(), Vec::new());
         Self {
             choices,
             log,
             faults: done,
             lied: false,
+            begun: Moment::ZERO,
+            incident: None,
             now: Moment::ZERO,
-            honest,
+            server: server.into(),
             left: faults,
             always: None,
             blocked: false,
@@ -141,8 +144,8 @@ impl Simulated {
 
     /// A server that misbehaves in the same way on every request.
     #[must_use]
-    pub fn always(fault: Fault, honest: Local, max_requests: usize) -> Self {
-        let mut world = Self::new(Choices::default(), honest, 0, max_requests);
+    pub fn always(fault: Fault, server: impl Into<Server>, max_requests: usize) -> Self {
+        let mut world = Self::new(Choices::default(), server, 0, max_requests);
         world.always = Some(fault);
         world
     }
@@ -178,6 +181,11 @@ impl Simulated {
             "a read sends a write: {:?}",
             self.log
         );
+        let report = String::from_utf8_lossy(request.body());
+        assert!(
+            !report.contains("sync-collection") || !report.contains("nresults"),
+            "a limit makes some servers lose changes"
+        );
         assert_eq!(exchange.effect, Effect::Read);
         assert!(matches!(exchange.body, BodyLimit::Bytes(_)));
         assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);
@@ -190,7 +198,7 @@ impl Simulated {
     }
 
     fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
-        self.honest.answer(exchange.request.clone())
+        self.server.answer(&exchange.request)
     }
 
     fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
@@ -270,6 +278,10 @@ impl World for Simulated {
 
     fn answer(&mut self, exchange: &Exchange) -> Reply {
         self.now = self.now + LATENCY;
+        let body = String::from_utf8_lossy(exchange.request.body());
+        if let Some((_, happens)) = self.incident.take_if(|(text, _)| body.contains(*text)) {
+            happens(&self.server);
+        }
         if let Some(fault) = self.always {
             self.faults.push(fault);
             return self.misbehave(fault, exchange);

@@ -7,38 +7,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kalends_core::account::credential::Credential;
-use kalends_core::account::secret::Secret;
-use kalends_core::account::trust::RedirectHost;
-use kalends_core::account::{Account, Settings};
-use kalends_core::env::Env;
+use kalends_core::account::Account;
 use kalends_core::flow::IN_FLIGHT;
-use kalends_core::href::Href;
 use kalends_core::machine::{Machine, Moment, Mutation};
 use kalends_core::operation::Operation;
 use kalends_core::ops::list_calendars::{CalendarList, ListCalendars};
 use kalends_core::outcome::{Code, Outcome};
-use kalends_core::time::Utc;
 use kalends_local::Local;
+use kalends_tests::account::{ENV, PASSWORD, unknown};
 use kalends_tests::explore::{Choices, explore};
 use kalends_tests::host::{World, concurrent, sequential};
-use kalends_tests::world::{ALLOWED, FAULTS, Fault, HOME, Simulated};
-
-const ENV: Env = Env {
-    now: Moment::ZERO,
-    utc: Utc(1_796_054_400_000),
-    seed: [7; 32],
-};
-
-fn account() -> Arc<Account> {
-    let credential = Credential::Basic {
-        username: "ana".into(),
-        password: Secret::new("hunter2"),
-    };
-    let mut settings = Settings::new(Href::parse(&format!("https://{HOME}/")).expect("valid"), credential);
-    settings.redirect_hosts = vec![RedirectHost::parse(ALLOWED).expect("valid")];
-    Account::new(settings).expect("valid")
-}
+use kalends_tests::world::{FAULTS, Fault, Simulated};
 
 fn world(choices: Choices, faults: usize) -> Simulated {
     Simulated::new(choices, server(), faults, 24)
@@ -73,7 +52,7 @@ fn check(outcome: &Outcome<CalendarList>, world: &Simulated) {
         }
         Err(error) => {
             assert!(!world.faults.is_empty(), "an honest server is refused: {}", story());
-            assert!(!error.message.contains("hunter2"));
+            assert!(!error.message.contains(PASSWORD));
             if let [fault] = world.faults[..] {
                 // Nothing at the configured URL means another thing than nothing at a home that was named.
                 let no_service = fault == Fault::Status(404) && error.code == Code::UpstreamProtocolError;
@@ -116,7 +95,7 @@ fn every_path_with_three_faults_keeps_the_promises() {
     let mut ended_well = 0;
     let paths = explore(|choices| {
         let mut world = world(choices, 3);
-        let (outcome, _) = sequential(list(&account()), &mut world, None);
+        let (outcome, _) = sequential(list(&unknown()), &mut world, None);
         check(&outcome, &world);
         ended_well += usize::from(outcome.is_ok());
         world.choices
@@ -127,7 +106,7 @@ fn every_path_with_three_faults_keeps_the_promises() {
 
 #[test]
 fn a_known_account_needs_one_request_and_an_unknown_one_three() {
-    let account = account();
+    let account = unknown();
     let mut first = world(Choices::default(), 0);
     sequential(list(&account), &mut first, None)
         .0
@@ -143,7 +122,7 @@ fn a_known_account_needs_one_request_and_an_unknown_one_three() {
 #[test]
 fn every_path_of_a_known_account_keeps_the_promises() {
     let paths = explore(|choices| {
-        let account = account();
+        let account = unknown();
         sequential(list(&account), &mut world(Choices::default(), 0), None)
             .0
             .expect("an honest server");
@@ -160,10 +139,10 @@ fn cancel_anywhere_ends_at_once() {
     let mut runs = 0;
     explore(|choices| {
         let mut whole = world(choices.clone(), 1);
-        let (_, steps) = sequential(list(&account()), &mut whole, None);
+        let (_, steps) = sequential(list(&unknown()), &mut whole, None);
         for cancel_at in 0..=steps {
             let mut cut = world(choices.clone(), 1);
-            let machine = list(&account());
+            let machine = list(&unknown());
             assert_eq!(machine.mutation(), Mutation::NotAttempted);
             let (outcome, ended) = sequential(machine, &mut cut, Some(cancel_at));
             assert!(outcome.is_err() || ended <= cancel_at, "a canceled listing succeeds");
@@ -180,7 +159,7 @@ fn the_same_inputs_give_the_same_requests_and_outcome() {
     explore(|choices| {
         let run = |choices: Choices| {
             let mut world = world(choices, 1);
-            let (outcome, steps) = sequential(list(&account()), &mut world, None);
+            let (outcome, steps) = sequential(list(&unknown()), &mut world, None);
             ((outcome, steps, world.log.clone(), world.now()), world.choices)
         };
         let (first, second) = (run(choices.clone()), run(choices));
@@ -194,7 +173,7 @@ fn any_order_of_answers_gives_the_same_listing() {
     let mut most = 0;
     explore(|choices| {
         let mut world = world(choices, 1);
-        let (outcome, open) = concurrent(list(&account()), &mut world);
+        let (outcome, open) = concurrent(list(&unknown()), &mut world);
         check(&outcome, &world);
         most = most.max(open);
         world.choices
@@ -205,7 +184,7 @@ fn any_order_of_answers_gives_the_same_listing() {
 #[test]
 fn a_server_that_never_works_is_given_up() {
     for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::RedirectInside) {
-        let account = account();
+        let account = unknown();
         let mut world = Simulated::always(fault, server(), 24);
         let (outcome, _) = sequential(list(&account), &mut world, None);
         let error = outcome.expect_err("nothing works");

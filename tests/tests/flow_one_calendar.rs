@@ -6,35 +6,24 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::Duration;
 
-use kalends_core::account::credential::Credential;
-use kalends_core::account::secret::Secret;
-use kalends_core::account::trust::RedirectHost;
-use kalends_core::account::{Account, Known, Settings};
+use kalends_core::account::Account;
 use kalends_core::calendar::CapabilityState;
-use kalends_core::env::Env;
-use kalends_core::flow::IN_FLIGHT;
 use kalends_core::href::Href;
 use kalends_core::ical::free_busy::BusyPeriod;
-use kalends_core::machine::Moment;
 use kalends_core::operation::Operation;
 use kalends_core::ops::inspect_calendar::{InspectCalendar, Inspection, Support};
 use kalends_core::ops::list_changes::{Changes, ListChanges, Since};
 use kalends_core::ops::query_free_busy::{FreeBusy, QueryFreeBusy};
 use kalends_core::outcome::Outcome;
-use kalends_core::time::Utc;
 use kalends_local::Local;
-use kalends_tests::explore::{Choices, explore};
-use kalends_tests::host::{World, concurrent, sequential};
+use kalends_tests::account::{ENV, HOME, configured, known};
+use kalends_tests::explore::Choices;
+use kalends_tests::host::sequential;
+use kalends_tests::promises::Trial;
+use kalends_tests::server::Server;
 use kalends_tests::transcript::Transcript;
-use kalends_tests::world::{ALLOWED, FAULTS, Fault, HOME, Simulated};
-
-const ENV: Env = Env {
-    now: Moment::ZERO,
-    utc: Utc(1_796_054_400_000),
-    seed: [7; 32],
-};
+use kalends_tests::world::{Fault, Simulated};
 
 fn event(uid: &str, start: &str) -> String {
     format!(
@@ -43,110 +32,48 @@ fn event(uid: &str, start: &str) -> String {
     )
 }
 
-fn server() -> Local {
-    Local::memory()
+fn server() -> Server {
+    let local = Local::memory()
         .with_calendar("home", "Home")
         .with_calendar("work", "Work")
         .put("work/a.ics", event("a", "20261201T100000Z"))
-        .put("work/b.ics", event("b", "20261203T233000Z"))
+        .put("work/b.ics", event("b", "20261203T233000Z"));
+    local.into()
 }
 
 fn work() -> String {
     format!("https://{HOME}/work/")
 }
 
-/// An account that knows its home; or one whose Calendars are configured, and that needs no discovery.
-fn account(configured: bool) -> Arc<Account> {
-    let credential = Credential::Basic {
-        username: "ana".into(),
-        password: Secret::new("hunter2"),
-    };
-    let url = Href::parse(&format!("https://{HOME}/")).expect("valid");
-    let mut settings = Settings::new(url.clone(), credential);
-    settings.redirect_hosts = vec![RedirectHost::parse(ALLOWED).expect("valid")];
-    if configured {
-        settings.calendar_hrefs = vec![Href::parse(&work()).expect("valid")];
-    }
-    let account = Account::new(settings).expect("valid");
-    account.learn(Known {
-        principal: None,
-        homes: vec![url],
-        scheduling: Vec::new(),
-    });
-    account
-}
-
-/// Every path with two faults, any order of answers, cancelling anywhere, and servers that never work. `truth` judges a
-/// success and is told whether anything went wrong.
-fn promises<O, T>(name: &str, server: &Local, ask: impl Fn() -> O, truth: impl Fn(&T, &[Fault]))
+/// Every promise, for an account that has to look for the Calendar and for one that need not.
+fn promises<O, T>(name: &str, server: &Server, ask: impl Fn() -> O, truth: impl Fn(&T, &[Fault]))
 where
     O: Operation<Outcome = Outcome<T>>,
     T: Debug,
 {
-    let check = |outcome: &Outcome<T>, world: &Simulated| {
-        let story = || format!("{name}: {:?}\n{:?}\n{outcome:?}", world.faults, world.log);
-        match outcome {
-            Ok(found) => truth(found, &world.faults),
-            Err(error) => {
-                assert!(!world.faults.is_empty(), "an honest server is refused: {}", story());
-                assert!(!error.message.contains("hunter2"));
-            }
-        }
-        assert!(
-            world.now() <= Moment(Duration::from_secs(31)),
-            "over budget: {}",
-            story()
-        );
-    };
-    let world = |choices, faults| Simulated::new(choices, server.clone(), faults, 64);
-    for configured in [false, true] {
-        let mut ended_well = 0;
-        let paths = explore(|choices| {
-            let mut world = world(choices, 2);
-            let (outcome, _) = sequential(ask().start(ENV, &account(configured)), &mut world, None);
-            check(&outcome, &world);
-            ended_well += usize::from(outcome.is_ok());
-            world.choices
-        });
-        println!("{name}: {paths} paths, {ended_well} of them succeed");
-        assert!(paths > FAULTS.len() && ended_well > 0);
+    let judge = |found: &T, world: &Simulated| truth(found, &world.faults);
+    for account in [known, with_work] {
+        let trial = Trial {
+            name,
+            server,
+            account,
+            faults: 2,
+            ask: &ask,
+            judge: &judge,
+        };
+        println!("{name}: {:?}", trial.run());
     }
-    explore(|choices| {
-        let mut world = world(choices, 1);
-        let (outcome, _) = concurrent(ask().start(ENV, &account(true)), &mut world);
-        check(&outcome, &world);
-        world.choices
-    });
-    let mut runs = 0;
-    explore(|choices: Choices| {
-        let mut whole = world(choices.clone(), 1);
-        let (_, steps) = sequential(ask().start(ENV, &account(true)), &mut whole, None);
-        for cancel_at in 0..=steps {
-            let mut cut = world(choices.clone(), 1);
-            let (outcome, ended) = sequential(ask().start(ENV, &account(true)), &mut cut, Some(cancel_at));
-            assert!(
-                outcome.is_err() || ended <= cancel_at,
-                "{name}: a canceled call succeeds"
-            );
-            assert!(ended <= cancel_at + 2 + IN_FLIGHT, "{name}: it goes on after cancel");
-            runs += 1;
-        }
-        whole.choices
-    });
-    println!("{name}: {runs} cancelled runs");
-    for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::RedirectInside) {
-        let mut world = Simulated::always(fault, server.clone(), 64);
-        let (outcome, _) = sequential(ask().start(ENV, &account(true)), &mut world, None);
-        assert!(outcome.is_err(), "{name}: {fault:?} passes for {outcome:?}");
-        check(&outcome, &world);
-    }
+}
+
+fn with_work() -> Arc<Account> {
+    configured("/work/")
 }
 
 #[test]
 fn an_inspection_keeps_the_promises() {
     let ask = || InspectCalendar { calendar_href: work() };
     let mut honest = Simulated::new(Choices::default(), server(), 0, 2);
-    let (truth, _) = sequential(ask().start(ENV, &account(true)), &mut honest, None);
+    let (truth, _) = sequential(ask().start(ENV, &with_work()), &mut honest, None);
     let truth = truth.expect("an honest server");
     assert_eq!(
         (truth.display_name.as_deref(), truth.report_support),
@@ -212,7 +139,7 @@ fn changes_keep_the_promises() {
     };
     let honest = |ask: ListChanges| {
         let mut world = Simulated::new(Choices::default(), server.clone(), 0, 2);
-        sequential(ask.start(ENV, &account(true)), &mut world, None)
+        sequential(ask.start(ENV, &with_work()), &mut world, None)
             .0
             .expect("an honest server")
     };
@@ -221,11 +148,8 @@ fn changes_keep_the_promises() {
     promises("first report", &server, start, |found: &Changes, faults| {
         assert_eq!(found, &first, "members are lost: {faults:?}");
     });
-    let server = server.clone().put("work/c.ics", event("c", "20261201T100000Z"));
-    let delete = http::Request::delete("/work/a.ics")
-        .body(bytes::Bytes::new())
-        .expect("valid");
-    assert_eq!(server.answer(delete).status(), 204);
+    server.put("work/c.ics", event("c", "20261201T100000Z"));
+    server.delete("work/a.ics");
     let later = || ListChanges {
         since: Since::Token {
             calendar: first.calendar.clone(),
