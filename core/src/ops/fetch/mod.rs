@@ -121,9 +121,9 @@ where
 
 /// The window that the server is asked for.
 fn reach(channel: &Channel<'_>, ask: &Ask<'_>) -> Window {
-    let blind = ask.kind == Kind::Todo && channel.account.has(Quirk::TodoRangeFindsNothing);
+    let misses = channel.account.has(Quirk::TimeRangeMisses);
     match ask.window {
-        Some(window) if !blind && window.to.saturating_add(WIDENING) < FAR_FUTURE => Window {
+        Some(window) if !misses && window.to.saturating_add(WIDENING) < FAR_FUTURE => Window {
             from: window.from.saturating_sub(WIDENING),
             to: window.to + WIDENING,
         },
