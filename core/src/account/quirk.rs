@@ -70,7 +70,7 @@ pub enum Sign {
 pub const REGISTER: &[Entry] = &[
     Entry {
         quirk: Quirk::TimeRangeMisses,
-        servers: "DAViCal 1.1.12: all to-dos; series after an override with RANGE=THISANDFUTURE",
+        servers: "DAViCal 1.1.12: series after an override with RANGE=THISANDFUTURE",
         sign: Sign::DavToken("bind"),
         remedy: "no time range is sent",
     },
