@@ -50,8 +50,8 @@ FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 SERVERS = {"radicale": ("radicale.sh", "/alice/"), "radicale 3.7.8": ("radicale-3.7.8.sh", "/alice/"),
            "xandikos": ("xandikos.sh", "/alice/calendars/")}
 PROFILES = {"radicale 3.7.8": "radicale"}   # of servers whose reports need it
-TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect",
-         "calendars_list"]
+TOOLS = ["calendar_entities_query", "calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get",
+         "calendars_free_busy", "calendars_inspect", "calendars_list", "todos_query"]
 # what each server advertises about scheduling
 SCHEDULING = {"radicale": "not_advertised", "radicale 3.7.8": "not_advertised", "xandikos": "advertised"}
 RESOURCES, PROPFINDS = 100, 3
