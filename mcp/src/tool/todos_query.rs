@@ -10,6 +10,7 @@ use kalends_core::ops::query_todos::{CompletionTarget, QueryTodos, ResultKind, T
 use kalends_core::outcome::{Diagnostic, Outcome};
 use serde_json::{Map, Value, json};
 
+use crate::caller::Caller;
 use crate::session::Session;
 use crate::tool::compact::{self, Detail, object};
 use crate::tool::query::arguments::{Asked, Start, asked, utc};
@@ -67,13 +68,13 @@ pub(crate) struct Found {
 }
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
     let size = match asked(arguments)? {
         Asked::Start(size) => size,
         Asked::Continue(cursor, size) => return query::next(session, TOOL, cursor, size),
     };
     let (ask, projection, context) = read(session, arguments)?;
-    let found = session.engine.run(ask, &session.account, canceled).await?;
+    let found = session.engine.run(ask, &session.account, caller).await?;
     let held = Held {
         rows: Rows::Todos(Found {
             rows: found.rows,
