@@ -5,18 +5,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_core::href::Href;
-use kalends_core::ical::entity::Entity;
-use kalends_core::ical::expand::Window;
+use kalends_core::ical::completion::CompletionState;
+use kalends_core::ical::entity::{Entity, Kind as EntityKind};
+use kalends_core::ical::expand::{Instance, Window};
+use kalends_core::ical::placement::Placed;
 use kalends_core::ical::recur::Steps;
 use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::OccurrenceRow;
+use kalends_core::ops::query_todos::TodoRow;
 use kalends_core::resource::Resource;
 use serde_json::{Value, json};
 
 use super::super::promise;
 use crate::catalog::Kind;
-use crate::tool::calendar_occurrences_query::shown;
 use crate::tool::compact::{self, Detail};
+use crate::tool::todos_query::Field;
+use crate::tool::{calendar_entities_query, calendar_occurrences_query, todos_query};
 
 /// Documents made of each file.
 const MADE: usize = 12;
@@ -136,23 +140,63 @@ fn judge(octets: &[u8], zone: &Zone, name: &str) {
                 &source,
             );
         }
-        let instances = entity
-            .occurrences(zone, EVER, &mut Steps::new(10_000))
-            .unwrap_or_default();
+        let instances = entity.occurrences(zone, EVER, &mut Steps::new(10_000));
+        let instances: Vec<_> = instances.unwrap_or_default().into_iter().take(3).collect();
         for detail in [Detail::Full, Detail::Compact] {
-            let rows = instances.iter().take(3).map(|instance| OccurrenceRow {
+            let rows = vec![calendar_entities_query::shown(&resource, detail)];
+            check(Kind::EntitiesQuery, &page(rows), detail, &source);
+            let occurrence = |instance: &Instance| OccurrenceRow {
                 resource: Arc::clone(&resource),
                 instance: instance.clone(),
-            });
-            let page = json!({
-                "outcome": "success",
-                "items": rows.map(|row| shown(&row, zone, detail)).collect::<Vec<_>>(),
-                "diagnostics": [],
-                "pagination": {"mode": "query_result_snapshot", "nextCursor": null}
-            });
-            check(Kind::OccurrencesQuery, &page, detail, &source);
+            };
+            let shown = |row: OccurrenceRow| calendar_occurrences_query::shown(&row, zone, detail);
+            let rows = instances.iter().map(occurrence).map(shown).collect();
+            check(Kind::OccurrencesQuery, &page(rows), detail, &source);
+            let projection = Field::NAMES.map(|(_, field)| field).into();
+            let rows = to_dos(&resource, &instances, zone);
+            let shown = rows.iter().map(|row| todos_query::shown(row, &projection, detail));
+            let mut todos = page(shown.collect());
+            todos["temporalEvaluationContext"] = json!({"timeZone": zone.name(), "source": "caller"});
+            todos["excludedIndeterminateCount"] = json!(0);
+            check(Kind::TodosQuery, &todos, detail, &source);
         }
     }
+}
+
+fn page(rows: Vec<Value>) -> Value {
+    json!({
+        "outcome": "success",
+        "items": rows,
+        "diagnostics": [],
+        "pagination": {"mode": "query_result_snapshot", "nextCursor": null}
+    })
+}
+
+/// A To-do as a whole and in its occurrences.
+fn to_dos(resource: &Arc<Resource>, instances: &[Instance], zone: &Zone) -> Vec<TodoRow> {
+    let entity = &resource.entity;
+    if entity.kind() != Some(EntityKind::Todo) {
+        return Vec::new();
+    }
+    let row = |instance: Option<&Instance>, start, due| TodoRow {
+        resource: Arc::clone(resource),
+        instance: instance.cloned(),
+        state: CompletionState::Open,
+        remark: None,
+        start,
+        due,
+    };
+    let placement = entity.placement(zone).unwrap_or_default();
+    let mut rows = vec![row(None, placement.start, placement.end)];
+    for instance in instances {
+        let start = Placed {
+            source: instance.start.clone(),
+            second: instance.from,
+        };
+        let due = entity.end_of(instance, zone).unwrap_or_default();
+        rows.push(row(Some(instance), Some(start), due));
+    }
+    rows
 }
 
 #[test]
