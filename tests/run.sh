@@ -30,6 +30,31 @@ step() { # step NAME COMMAND...: runs it and tells how long it took
 }
 skip() { echo "skipped: $*"; }
 
+# What is installed, while cargo builds: the Debian packages in one go, then the clients and the servers from PyPI.
+node=
+node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && node=1
+packages=(gcc libc6-dev libical-dev python3-venv curl procps cyrus-caldav cyrus-imapd cyrus-common sasl2-bin
+  davical php-cli php-curl php-pgsql postgresql sogo memcached php-mbstring php-sqlite3 php-xml php-sabre-dav php-sabre-vobject)
+prepare() {
+  # A server whose packages do not come is left out, or fails, when its turn comes.
+  [ -z "$system" ] || RIG_SYSTEM=1 need "${packages[@]}" || skip "some Debian packages"
+  venv "$root/py" python-dateutil==2.9.0.post0 tzdata jsonschema==4.25.1
+  venv "$root/recurring" recurring-ical-events==3.8.2 icalendar==7.3.2 tzdata==2026.6
+  for v in 3.9.0 3.7.8; do venv "$RIG_CACHE/radicale-$v" radicale==$v; done
+  venv "$RIG_CACHE/xandikos-0.4.10" xandikos==0.4.10
+  for v in 1.6.0 1.9.4 1.16.0; do venv "$root/py-$v" mcp==$v pydantic==2.11.7; done # newer pydantic breaks them
+  for v in 1.30.0 2.3.0; do venv "$root/py-$v" mcp==$v; done
+  [ -z "$node" ] || [ -e "$root/ts/.done" ] ||
+    { npm install --prefix "$root/ts" --no-audit --no-fund --loglevel error @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0 && touch "$root/ts/.done"; }
+}
+prepared() { wait "$preparing" || { cat "$root/prepare.log" >&2; return 1; }; cat "$root/prepare.log"; }
+if [ -n "$live" ]; then
+  mkdir -p "$root"
+  (set -e; prepare) >"$root/prepare.log" 2>&1 &
+  preparing=$!
+  trap 'kill "$preparing" 2>/dev/null || true' EXIT
+fi
+
 rust_tests() {
   if cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run --workspace --locked
@@ -71,26 +96,21 @@ if [ -z "$live" ]; then
   skip "the live suite (--no-live)"
   exit 0
 fi
-if [ -z "$system" ]; then
-  skip "servers from Debian packages (CI=true or --live installs them)"
+servers="memory,radicale,radicale 3.7.8,xandikos"
+if [ -n "$system" ]; then
+  export RIG_SYSTEM=1
+  servers+=",cyrus,davical,sogo,sabre/dav 1.8"
 else
-  skip "servers from Debian packages: no suite uses them"
+  skip "Cyrus, DAViCal, SOGo, sabre/dav 1.8 (CI=true or --live installs them)"
 fi
 clients="mcp 1.6.0,mcp 1.9.4,mcp 1.16.0,mcp 1.30.0,mcp 2.3.0 legacy,mcp 2.3.0 auto"
-install() {
-  venv "$root/py" python-dateutil==2.9.0.post0 tzdata jsonschema==4.25.1
-  for v in 1.6.0 1.9.4 1.16.0; do venv "$root/py-$v" mcp==$v pydantic==2.11.7; done # newer pydantic breaks them
-  for v in 1.30.0 2.3.0; do venv "$root/py-$v" mcp==$v; done
-  if ! node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null; then
-    [ "${CI:-}" != true ] || { echo "Node 20 is missing" >&2; return 1; }
-    skip "MCP clients for TypeScript: no Node 20"
-    return
-  fi
-  [ -e "$root/ts/.done" ] ||
-    { npm install --prefix "$root/ts" --no-audit --no-fund --loglevel error @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0 && touch "$root/ts/.done"; }
+if [ -n "$node" ]; then
   clients+=",sdk 1.32.2,client 2.4.0 legacy,client 2.4.0 auto"
-}
-step "install clients" install
+else
+  [ "${CI:-}" != true ] || { echo "Node 20 is missing" >&2; exit 1; }
+  skip "MCP clients for TypeScript: no Node 20"
+fi
+step "install" prepared
 # The tzdata that Kalends bundles.
 recurrence_sets() {
   venv "$root/recurrence" python-dateutil==2.9.0.post0 tzdata==2026.6
@@ -135,4 +155,5 @@ step "time zones" zones
 agendas=()
 while read -r agenda; do agendas+=(--agenda "$agenda"); done <"$root/agendas"
 [ ${#agendas[@]} -gt 0 ] || skip "the example programs: there is no examples/agenda.rs"
-step "live suite" "$root/py/bin/python" tests/live/live.py --kalends "$target/debug/kalends" --root "$root" --clients "$clients" "${agendas[@]}"
+step "live suite" "$root/py/bin/python" tests/live/live.py --kalends "$target/debug/kalends" --root "$root" --clients "$clients" \
+  --servers "$servers" --jobs 2 "${agendas[@]}"

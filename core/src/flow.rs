@@ -143,6 +143,10 @@ impl<T> Machine for Flow<T> {
     fn mutation(&self) -> Mutation {
         lock(&self.desk).ledger.mutation()
     }
+
+    fn phase(&self) -> &'static str {
+        lock(&self.desk).phase
+    }
 }
 
 /// A flow's hands: its only way to reach the host. Cheap to clone and to narrow.
@@ -175,7 +179,7 @@ impl Io {
         self.deadline
     }
 
-    /// Names what the flow is doing, for `Debug` and progress.
+    /// Names what the flow is doing, for `Debug` and [`Machine::phase`].
     pub fn phase(&self, name: &'static str) {
         lock(&self.desk).phase = name;
     }

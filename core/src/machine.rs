@@ -10,6 +10,7 @@
 //! | large bodies | [`BodyLimit`], enforced by [`Intake`] so that no host writes that check |
 //! | cancellation | [`Machine::cancel`]: ends reads at once; a write that left is heard out |
 //! | unknown outcome | [`Machine::mutation`] answers at any time |
+//! | progress | [`Machine::phase`] names what is being done; [`Observed`](crate::operation::Observed) tells its changes, on any host |
 //!
 //! **The drain rule.** After construction, `receive` or `cancel`, a host calls `step` until it returns
 //! [`Step::Wait`] or [`Step::Done`], and only then waits.
@@ -147,6 +148,12 @@ pub trait Machine {
 
     /// What is known about the write if the machine were dropped right now.
     fn mutation(&self) -> Mutation;
+
+    /// What is being done, in one fixed word that holds nothing of the account. No host needs it; people like to see
+    /// it.
+    fn phase(&self) -> &'static str {
+        "work"
+    }
 }
 
 /// Collects a response body under its limit, so that the check exists once.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use kalends_core::account::Account;
 use kalends_core::env::Env;
 use kalends_core::href::Href;
-use kalends_core::operation::Operation;
+use kalends_core::operation::{Observed, Operation};
 use kalends_core::outcome::{Code, Error, Outcome, Phase};
 use kalends_core::time::Moment;
 use kalends_local::Local;
 use kalends_tokio::{Options, SetupError, Tokio};
+
+use crate::caller::Caller;
 
 /// Runs operations of one account. Contacts and opens nothing before the first one.
 #[derive(Debug)]
@@ -64,20 +66,27 @@ impl Engine {
         }
     }
 
-    /// Runs an operation to its outcome. On the network it is told to finish early when `canceled` resolves; a
-    /// folder answers at once, on a thread where it does not hold up other calls.
-    pub(crate) async fn run<O, T>(
-        &self,
-        operation: O,
-        account: &Arc<Account>,
-        canceled: impl Future<Output = ()>,
-    ) -> Outcome<T>
+    /// Runs an operation to its outcome, and tells its phases. On the network it is told to finish early when the
+    /// caller takes it back or leaves; a folder answers at once, on a thread where it does not hold up other calls.
+    pub(crate) async fn run<O, T>(&self, operation: O, account: &Arc<Account>, caller: Caller) -> Outcome<T>
     where
         O: Operation<Outcome = Outcome<T>> + Send + 'static,
         T: Send + 'static,
     {
+        let Caller { canceled, gone, phase } = caller;
+        let operation = Observed::new(operation, move |name| {
+            phase.send_replace(name);
+        });
         match self {
-            Self::Network(tokio) => tokio.run(operation, account, canceled).await,
+            Self::Network(tokio) => {
+                let unwanted = async {
+                    tokio::select! {
+                        () = canceled => {}
+                        () = gone => {}
+                    }
+                };
+                tokio.run(operation, account, unwanted).await
+            }
             Self::Folder(local) => {
                 let (local, account) = (Arc::clone(local), Arc::clone(account));
                 let work = tokio::task::spawn_blocking(move || local.run(operation, &account));

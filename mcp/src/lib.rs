@@ -7,8 +7,10 @@
 //! | `tzdata` | a newer IANA database from a folder |
 //! | `server` | the protocol: the only module that names the SDK's types |
 //! | `transport`, `json` | lines in and out, judged strictly |
-//! | `catalog`, `schema` | what is advertised, and the check against it |
+//! | `catalog`, `schema` | what is advertised, and the check of arguments against it |
+//! | `output` | the check of results before they leave |
 //! | `session` | the way of a call; what is kept between calls |
+//! | `caller` | who waits for an answer: takes the call back, leaves, sees progress |
 //! | `engine` | the host: network or folder |
 //! | `tool` | one tool per file |
 //! | `demo` | a fortnight in a folder, asked through the server |
@@ -16,11 +18,13 @@
 //! Nothing is contacted before the first call that needs it, nothing but the protocol goes to standard output, and
 //! no text of a calendar goes into instructions, descriptions or messages.
 
+mod caller;
 mod catalog;
 mod config;
 mod demo;
 mod engine;
 mod json;
+mod output;
 mod run;
 mod schema;
 mod server;

@@ -12,7 +12,8 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ContentBlock,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetExtensions, Implementation,
     InitializeRequestParams, InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams,
-    RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool, ToolAnnotations,
+    ProgressNotificationParam, ProgressToken, RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, serve_directly};
 use rmcp::transport::Transport;
@@ -22,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
+use crate::caller::{self, Caller};
 use crate::catalog::{self, Naming, ToolSpec};
 use crate::json::Flaw;
 use crate::session::{Answer, Call, Session};
@@ -111,6 +113,30 @@ impl Server {
         tool.meta = Some(meta);
         tool
     }
+
+    /// Sends a progress notification. False if nobody wants to know any more.
+    async fn say(
+        &self,
+        context: &RequestContext<RoleServer>,
+        token: &ProgressToken,
+        count: u32,
+        phase: &'static str,
+    ) -> bool {
+        let progress = ProgressNotificationParam::new(token.clone(), count.into()).with_message(phase);
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => false,
+            // The SDK sends no notification after the input has ended, and does not say so.
+            () = gone(self.closed.clone()) => false,
+            sent = context.peer.notify_progress(progress) => sent.is_ok(),
+        }
+    }
+}
+
+/// Resolves when the input has ended.
+async fn gone(mut closed: watch::Receiver<bool>) {
+    // An error means that the transport is gone.
+    let _ = closed.wait_for(|closed| *closed).await;
 }
 
 impl ServerHandler for Server {
@@ -166,24 +192,25 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(text, None));
         };
         let raw = context.extensions.remove::<Raw>().unwrap_or_default();
-        let mut closed = self.closed.clone();
-        let token = context.ct.clone();
         let call = Call {
             spec,
             arguments: Value::Object(request.arguments.unwrap_or_default()),
             flaws: raw.flaws,
             octets: raw.octets,
         };
-        let canceled = async move {
-            tokio::select! {
-                () = token.cancelled() => {}
-                // An error means that the transport is gone.
-                _ = closed.wait_for(|closed| *closed) => {}
-            }
+        let (phase, _) = watch::channel(caller::START);
+        let caller = Caller {
+            canceled: Box::pin(context.ct.clone().cancelled_owned()),
+            gone: Box::pin(gone(self.closed.clone())),
+            phase: phase.clone(),
         };
         // In a task of its own, so that a panic ends this call and nothing else.
-        let task = tokio::spawn(Arc::clone(&self.session).answer(call, canceled));
-        let answer = task.await.unwrap_or_else(|_| Answer::broken());
+        let task = tokio::spawn(Arc::clone(&self.session).answer(call, caller));
+        let answer = match context.meta.get_progress_token() {
+            Some(token) => caller::telling(task, &phase, |count, name| self.say(&context, &token, count, name)).await,
+            None => task.await,
+        };
+        let answer = answer.unwrap_or_else(|_| Answer::broken());
         let content = vec![ContentBlock::text(answer.text)];
         let mut result = if answer.is_error {
             CallToolResult::error(content)

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kalends_core::account::Account;
+use kalends_core::exchange::fault::Fault;
+use kalends_core::machine::{Failure, FailureKind, Sent};
 use kalends_core::outcome::{Code, Dimension, Error, Limits, Outcome, Phase};
 use kalends_core::query::checkpoint::Checkpoints;
 use kalends_core::query::cursor::Cursors;
@@ -14,12 +16,16 @@ use kalends_core::query::snapshot::Snapshots;
 use kalends_tokio::Options;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::sleep;
 
+use crate::caller::{self, Caller};
 use crate::catalog::{Kind, Naming, ToolSpec};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::json::Flaw;
+use crate::output::{self, Broken, Promise};
 use crate::schema;
+use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
     calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
@@ -47,6 +53,17 @@ pub(crate) struct Call {
     pub(crate) octets: usize,
 }
 
+impl Call {
+    /// How much its result shows. A cursor does not tell; a full result is a compact one too.
+    fn detail(&self) -> Detail {
+        if self.spec.input["properties"].get("detail").is_some() {
+            Detail::of(&self.arguments)
+        } else {
+            Detail::Full
+        }
+    }
+}
+
 /// What a call is answered with.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -66,13 +83,26 @@ impl Answer {
         }
     }
 
-    /// The same, unless it is not of the shape that the tool advertises: then it does not leave.
-    fn guarded(self, spec: &ToolSpec) -> Self {
-        let fits = |value| schema::check(&spec.output, value).is_empty();
-        if self.structured.as_ref().is_none_or(fits) {
-            self
-        } else {
-            Self::broken()
+    /// The same, unless it is not what the tool promises: then it does not leave.
+    fn guarded(self, promise: &Promise, detail: Detail) -> Self {
+        let checked = self
+            .structured
+            .as_ref()
+            .map_or(Ok(()), |value| promise.check(value, detail));
+        match checked {
+            Ok(()) => self,
+            Err(Broken::Read(pointer)) => {
+                let broken = Self::broken();
+                Self {
+                    text: format!("{} What was wrong is at {pointer:?} of its result.", broken.text),
+                    ..broken
+                }
+            }
+            Err(Broken::Change(error)) => Self {
+                is_error: true,
+                text: error.to_string(),
+                structured: Some(error),
+            },
         }
     }
 
@@ -161,16 +191,16 @@ impl Session {
     }
 
     /// Answers one call.
-    pub(crate) async fn answer(self: Arc<Self>, call: Call, canceled: impl Future<Output = ()> + Send) -> Answer {
-        let spec = call.spec;
-        Answer::new(self.perform(call, canceled).await).guarded(spec)
+    pub(crate) async fn answer(self: Arc<Self>, call: Call, caller: Caller) -> Answer {
+        let (promise, detail) = (output::promise(call.spec.kind), call.detail());
+        Answer::new(self.perform(call, caller).await).guarded(&promise, detail)
     }
 
-    async fn perform(&self, call: Call, canceled: impl Future<Output = ()> + Send) -> Outcome<Value> {
+    async fn perform(&self, call: Call, mut caller: Caller) -> Outcome<Value> {
         if call.octets > MAX_ARGUMENTS {
             return Err(too_large(call.octets));
         }
-        let _turn = self.turn().await?;
+        let _turn = self.turn(&mut caller).await?;
         let mut violations: Vec<_> = call.flaws.iter().map(flaw).collect();
         if violations.is_empty() {
             violations = schema::check(&call.spec.input, &call.arguments);
@@ -179,24 +209,32 @@ impl Session {
             return Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations));
         }
         match call.spec.kind {
-            Kind::CalendarsList => calendars_list::call(self, canceled).await,
-            Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, canceled).await,
-            Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, canceled).await,
-            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, canceled).await,
-            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, canceled).await,
-            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, canceled).await,
+            Kind::CalendarsList => calendars_list::call(self, caller).await,
+            Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, caller).await,
+            Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, caller).await,
+            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, caller).await,
+            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, caller).await,
+            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller).await,
         }
     }
 
-    /// Waits for one of the places at work.
-    async fn turn(&self) -> Outcome<SemaphorePermit<'_>> {
+    /// Waits for one of the places at work: whoever came first has the first that is free. A call that is taken back
+    /// leaves the queue.
+    async fn turn(&self, caller: &mut Caller) -> Outcome<SemaphorePermit<'_>> {
         if let Ok(turn) = self.turns.try_acquire() {
             return Ok(turn);
         }
         let _waiting = Waiting::enter(&self.waiting).ok_or_else(busy)?;
-        match tokio::time::timeout(TURN, self.turns.acquire()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => Err(busy()),
+        caller.phase.send_replace(caller::QUEUE);
+        let canceled = Failure {
+            sent: Sent::No,
+            kind: FailureKind::Canceled,
+        };
+        tokio::select! {
+            biased;
+            () = &mut caller.canceled => Err(Fault::Failure(canceled).error()),
+            turn = self.turns.acquire() => turn.map_err(|_| busy()),
+            () = sleep(TURN) => Err(busy()),
         }
     }
 }
@@ -258,24 +296,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog;
 
     #[test]
     fn a_result_of_another_shape_does_not_leave() {
-        let spec = catalog::find("calendars_list").expect("a tool");
-        let good = json!({"outcome": "success", "items": [], "pagination": {}});
+        let promise = output::promise(Kind::CalendarsList);
+        let pagination = json!({"mode": "non_snapshot", "nextCursor": null});
+        let good = json!({"outcome": "success", "items": [], "diagnostics": [], "pagination": pagination});
         for (planted, leaves) in [
             (good, true),
             (json!({"outcome": "success", "items": {}}), false),
             (json!({"outcome": "success", "secret": 1}), false),
             (json!({"outcome": "perhaps"}), false),
         ] {
-            let answer = Answer::new(Ok(planted.clone())).guarded(spec);
+            let answer = Answer::new(Ok(planted.clone())).guarded(&promise, Detail::Full);
             assert_eq!(answer.structured.is_some(), leaves, "{planted}");
             assert_eq!(answer.is_error, !leaves);
             assert!(leaves || !answer.text.contains("secret"));
         }
-        assert!(Answer::new(Err(busy())).guarded(spec).structured.is_some());
+        let refused = Answer::new(Err(busy())).guarded(&promise, Detail::Full);
+        assert!(refused.structured.is_some());
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod options;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::{Future, pending};
+use std::future::{Future, pending, ready};
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::Arc;
@@ -128,6 +128,15 @@ impl Tokio {
         let mut heard = false;
         let mut flights: JoinSet<(ExchangeId, Reply)> = JoinSet::new();
         let mut aborts: BTreeMap<ExchangeId, AbortHandle> = BTreeMap::new();
+        // Cancellation is heard before all else, here and below, so that nothing is sent after it.
+        tokio::select! {
+            biased;
+            () = &mut canceled => {
+                heard = true;
+                machine.cancel();
+            }
+            () = ready(()) => {}
+        }
         loop {
             let wake = match machine.step(self.now()) {
                 Step::Send(exchange) => {
@@ -146,6 +155,11 @@ impl Tokio {
                 Step::Done(output) => return output,
             };
             tokio::select! {
+                biased;
+                () = &mut canceled, if !heard => {
+                    heard = true;
+                    machine.cancel();
+                }
                 Some(landed) = flights.join_next() => match landed {
                     Ok((id, reply)) => {
                         aborts.remove(&id);
@@ -154,10 +168,6 @@ impl Tokio {
                     Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
                     Err(_aborted) => {}
                 },
-                () = &mut canceled, if !heard => {
-                    heard = true;
-                    machine.cancel();
-                }
                 () = self.alarm(wake) => {}
             }
         }

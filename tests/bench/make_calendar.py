@@ -352,6 +352,18 @@ def put_all(items, url, user, password):
             raise SystemExit(f"PUT {uid}: {r.status}")
 
 
+def joined(items):
+    """everything as one VCALENDAR"""
+    out = ["BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\n"]
+    out += ["\r\n".join(vtimezone(z)) + "\r\n" for z in sorted(ZONES)]
+    for _, text in items:
+        body = text.split("CALSCALE:GREGORIAN\r\n", 1)[1].rsplit("END:VCALENDAR", 1)[0]
+        while body.startswith("BEGIN:VTIMEZONE"):
+            body = body.split("END:VTIMEZONE\r\n", 1)[1]
+        out.append(body)
+    return "".join(out) + "END:VCALENDAR\r\n"
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--n", type=int, required=True)
@@ -376,17 +388,8 @@ def main():
         with open(a.truth, "w") as f:
             json.dump(t, f)
     if a.ics:
-        seen = set()
         with open(a.ics, "w", newline="") as f:
-            f.write("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\n")
-            for z in sorted(ZONES):
-                f.write("\r\n".join(vtimezone(z)) + "\r\n")
-            for _, text in g.items:
-                body = text.split("CALSCALE:GREGORIAN\r\n", 1)[1].rsplit("END:VCALENDAR", 1)[0]
-                while body.startswith("BEGIN:VTIMEZONE"):
-                    body = body.split("END:VTIMEZONE\r\n", 1)[1]
-                f.write(body)
-            f.write("END:VCALENDAR\r\n")
+            f.write(joined(g.items))
     print(json.dumps({k: t[k] for k in ("n", "kinds", "bytes", "search", "get_token", "get_start")}
                      | {"occ7": len(t["occ7"]), "occ365": len(t["occ365"])}))
 

@@ -9,8 +9,8 @@ use http::HeaderMap;
 /// A named oddity that changes what is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quirk {
-    /// calendar-query with a time range returns no VTODO at all.
-    TodoRangeFindsNothing,
+    /// calendar-query with a time range leaves out members that are on in it.
+    TimeRangeMisses,
     /// A free/busy report has one VFREEBUSY for each period, and none where nothing is busy.
     FreeBusyByComponent,
     /// sync-collection reports a member as removed that was deleted and made again.
@@ -50,6 +50,8 @@ pub struct Entry {
 pub enum Sign {
     /// A token of the `DAV` header lines.
     DavToken(&'static str),
+    /// A whole `DAV` header line.
+    DavLine(&'static str),
     /// The path of a calendar home begins with this.
     HomePrefix(&'static str),
     /// A sync token begins with this.
@@ -67,10 +69,26 @@ pub enum Sign {
 /// All entries.
 pub const REGISTER: &[Entry] = &[
     Entry {
-        quirk: Quirk::TodoRangeFindsNothing,
-        servers: "DAViCal 1.1.12",
+        quirk: Quirk::TimeRangeMisses,
+        servers: "DAViCal 1.1.12: series after an override with RANGE=THISANDFUTURE",
         sign: Sign::DavToken("bind"),
-        remedy: "to-dos are asked for without a time range",
+        remedy: "no time range is sent",
+    },
+    Entry {
+        quirk: Quirk::TimeRangeMisses,
+        servers: "Xandikos 0.4.10: RDATE beside RRULE; overrides that were moved far; recurring events of several days",
+        // It has no sign of its own but in OPTIONS; this is aiohttp, which it runs on.
+        sign: Sign::Header("server", "Python/"),
+        remedy: "no time range is sent",
+    },
+    Entry {
+        quirk: Quirk::TimeRangeMisses,
+        servers: "sabre/dav 1.8.12: RDATE beside RRULE",
+        // Its version stands in answers to OPTIONS only; later versions have more tokens.
+        sign: Sign::DavLine(
+            "1, 3, extended-mkcol, access-control, calendarserver-principal-property-search, calendar-access, calendar-proxy",
+        ),
+        remedy: "no time range is sent",
     },
     Entry {
         quirk: Quirk::FreeBusyByComponent,
@@ -172,6 +190,7 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
         Sign::DavToken(token) => lines("dav")
             .iter()
             .any(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))),
+        Sign::DavLine(whole) => lines("dav").contains(&whole),
         Sign::Header(name, prefix) => lines(name).iter().any(|line| line.starts_with(prefix)),
         Sign::HomePrefix(_) | Sign::SyncToken(_) | Sign::EntityTag(_) | Sign::Refusal | Sign::Profile(_) => false,
     }
@@ -195,7 +214,11 @@ mod tests {
             "1, 2, 3, access-control, calendar-access, calendar-schedule",
             "extended-mkcol, bind, addressbook, calendar-auto-schedule, calendar-proxy",
         ];
-        assert_eq!(quirks(&davical), [Quirk::TodoRangeFindsNothing]);
+        assert_eq!(quirks(&davical), [Quirk::TimeRangeMisses]);
+        let sabre = "1, 3, extended-mkcol, access-control, calendarserver-principal-property-search, calendar-access, calendar-proxy";
+        assert_eq!(quirks(&[sabre]), [Quirk::TimeRangeMisses]);
+        let later = "1, 3, extended-mkcol, access-control, calendarserver-principal-property-search, calendar-access, calendar-proxy, resource-sharing, calendar-auto-schedule";
+        assert_eq!(quirks(&[later]), []);
         assert_eq!(quirks(&["1, 2, 3, calendar-access, addressbook, extended-mkcol"]), []);
         assert_eq!(
             by_home("/SOGo/dav/alice/Calendar/").collect::<Vec<_>>(),
@@ -208,7 +231,8 @@ mod tests {
             by_headers(&headers).collect::<Vec<_>>()
         };
         let searches = [Quirk::TextSearchSeesOverrides];
-        assert_eq!(header("x-sabre-version", "1.8.12"), searches);
+        assert_eq!(header("x-sabre-version", "4.7.1"), searches);
+        assert_eq!(header("server", "Python/3.11 aiohttp/3.14.5"), [Quirk::TimeRangeMisses]);
         assert_eq!(
             header("server", "Cyrus-HTTP/3.6.1-Debian-3.6.1-4+deb12u4 Cyrus-SASL/2.1.28"),
             searches

@@ -52,6 +52,9 @@ pub fn kind(props: &Props, href: &Href, scheduling: &[HrefKey]) -> CollectionKin
         (Name::Notification, "notification"),
         (Name::Notifications, "notification"),
         (Name::DropboxHome, "dropbox-home"),
+        // Lists of principals; DAViCal has them in the home, as collections.
+        (Name::CalendarProxyRead, "principal"),
+        (Name::CalendarProxyWrite, "principal"),
         (Name::TrashBin, "trash-bin"),
         (Name::Addressbook, "addressbook"),
         // A subscription without the type calendar is a link to another place, without members.

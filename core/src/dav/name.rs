@@ -178,6 +178,8 @@ names! {
     Notification = CalendarServer "notification",
     Notifications = CalendarServer "notifications",
     DropboxHome = CalendarServer "dropbox-home",
+    CalendarProxyRead = CalendarServer "calendar-proxy-read",
+    CalendarProxyWrite = CalendarServer "calendar-proxy-write",
     CalendarColor = Apple "calendar-color",
     CalendarOrder = Apple "calendar-order",
     TrashBin = Nextcloud "trash-bin",

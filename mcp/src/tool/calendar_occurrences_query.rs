@@ -7,6 +7,7 @@ use kalends_core::ops::query_occurrences::{OccurrenceRow, QueryOccurrences};
 use kalends_core::outcome::Outcome;
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::session::Session;
 use crate::tool::compact::{self, Detail, object};
 use crate::tool::query::arguments::{Asked, Start, asked};
@@ -16,13 +17,13 @@ use crate::tool::query::{self, Context, Held, Rows};
 const TOOL: &str = "calendar_occurrences.query";
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
     let size = match asked(arguments)? {
         Asked::Start(size) => size,
         Asked::Continue(cursor, size) => return query::next(session, TOOL, cursor, size),
     };
     let (ask, context) = read(session, arguments)?;
-    let found = session.engine.run(ask, &session.account, canceled).await?;
+    let found = session.engine.run(ask, &session.account, caller).await?;
     let held = Held {
         rows: Rows::Occurrences(found.rows, context.zone.clone()),
         context: Some(context),

@@ -11,13 +11,14 @@ use kalends_core::outcome::{Code, Error, Outcome, Phase};
 use kalends_core::query::checkpoint::{Backlog, Rest, State};
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::schema::{integer, missing, violation};
 use crate::session::Session;
 
 const DEFAULT_PAGE: usize = 100;
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
     let size = integer(&arguments["pageSize"]).map_or(DEFAULT_PAGE, |size| size as usize);
     let text = |name: &str| arguments.get(name).and_then(Value::as_str);
     let (since, initial) = match (text("calendarHref"), text("checkpoint")) {
@@ -37,7 +38,7 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
     };
     let found = session
         .engine
-        .run(ListChanges { since }, &session.account, canceled)
+        .run(ListChanges { since }, &session.account, caller)
         .await?;
     let backlog = Arc::new(Backlog {
         bytes: found.changes.iter().map(weight).sum(),

@@ -7,12 +7,13 @@ use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use kalends_core::query::window::window_violation;
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::schema::violation;
 use crate::session::Session;
 use crate::tool::query::arguments::{is_utc, rounded, utc};
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Future<Output = ()>) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
     let mut found = Vec::new();
     let (from, to) = (
         instant(arguments, "from", &mut found),
@@ -29,7 +30,7 @@ pub(crate) async fn call(session: &Session, arguments: &Value, canceled: impl Fu
         from,
         to,
     };
-    let told = session.engine.run(ask, &session.account, canceled).await?;
+    let told = session.engine.run(ask, &session.account, caller).await?;
     let period =
         |period: &BusyPeriod| json!({"from": utc(period.from), "to": utc(period.to), "busyType": period.busy_type});
     Ok(json!({

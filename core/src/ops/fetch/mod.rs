@@ -119,9 +119,10 @@ where
     Ok(())
 }
 
-/// The window that the server is asked for.
+/// The window that the server is asked for. To-dos are few, and servers place them each in its own way: Cyrus leaves
+/// out those that began before the window.
 fn reach(channel: &Channel<'_>, ask: &Ask<'_>) -> Window {
-    let blind = ask.kind == Kind::Todo && channel.account.has(Quirk::TodoRangeFindsNothing);
+    let blind = ask.kind == Kind::Todo || channel.account.has(Quirk::TimeRangeMisses);
     match ask.window {
         Some(window) if !blind && window.to.saturating_add(WIDENING) < FAR_FUTURE => Window {
             from: window.from.saturating_sub(WIDENING),
