@@ -95,6 +95,8 @@ pub struct Simulated {
     pub log: Vec<String>,
     /// What went wrong, in order.
     pub faults: Vec<Fault>,
+    /// How often a text was looked for.
+    pub searches: usize,
     /// Whether a query was answered with nothing: a lie that no client can see.
     pub lied: bool,
     /// When the operation began.
@@ -131,6 +133,7 @@ impl Simulated {
             choices,
             log,
             faults: done,
+            searches: 0,
             lied: false,
             begun: Moment::ZERO,
             incident: None,
@@ -205,6 +208,7 @@ impl Simulated {
             !report.contains("sync-collection") || !report.contains("nresults"),
             "a limit makes some servers lose changes"
         );
+        self.searches += usize::from(report.contains("text-match"));
         assert_eq!(exchange.effect, Effect::Read);
         assert!(matches!(exchange.body, BodyLimit::Bytes(_)));
         assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);

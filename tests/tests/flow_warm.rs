@@ -62,7 +62,7 @@ trait Answer: Debug {
     fn diagnostics(&self) -> &[Diagnostic];
 
     fn tells(&self) -> bool {
-        let codes = self.diagnostics().iter().map(|it| &*it.code);
+        let codes = self.diagnostics().iter().map(|it| it.code);
         codes
             .into_iter()
             .any(|code| code == "resource_disappeared_during_query")
