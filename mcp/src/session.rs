@@ -28,8 +28,8 @@ use crate::schema;
 use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
-    calendar_occurrences_query, calendar_resources_changes, calendar_resources_get, calendars_free_busy,
-    calendars_inspect, calendars_list,
+    calendar_entities_query, calendar_occurrences_query, calendar_resources_changes, calendar_resources_get,
+    calendars_free_busy, calendars_inspect, calendars_list, todos_query,
 };
 
 /// The largest arguments, in bytes of their JSON text with its envelope.
@@ -210,6 +210,8 @@ impl Session {
         }
         match call.spec.kind {
             Kind::CalendarsList => calendars_list::call(self, caller).await,
+            Kind::EntitiesQuery => calendar_entities_query::call(self, &call.arguments, caller).await,
+            Kind::TodosQuery => todos_query::call(self, &call.arguments, caller).await,
             Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, caller).await,
             Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, caller).await,
             Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, caller).await,

@@ -51,10 +51,10 @@ CLIENTS = {
     "client 2.4.0 auto": ("ts", "auto", "2026-07-28"),
 }
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
-TOOLS = ["calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get", "calendars_free_busy", "calendars_inspect",
-         "calendars_list"]
+TOOLS = ["calendar_entities_query", "calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get",
+         "calendars_free_busy", "calendars_inspect", "calendars_list", "todos_query"]
 RESOURCES, MORE, MEMORY, PROPFINDS = 100, 1000, 10_000, 3     # MORE on Radicale 3.9 only
-DETAIL = {"calendar_entities_query", "calendar_occurrences_query", "calendar_resources_get"}    # tools whose results have two forms
+DETAIL = {"calendar_entities_query", "calendar_occurrences_query", "calendar_resources_get", "todos_query"}  # tools whose results have two forms
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
 with open(os.path.join(TESTS, "bench", "servers", "kalends.json")) as f:

@@ -1,5 +1,6 @@
 //! The semantic toolset: JSON to an operation and back, one tool per file.
 
+pub(crate) mod calendar_entities_query;
 pub(crate) mod calendar_occurrences_query;
 pub(crate) mod calendar_resources_changes;
 pub(crate) mod calendar_resources_get;
@@ -8,3 +9,4 @@ pub(crate) mod calendars_inspect;
 pub(crate) mod calendars_list;
 pub(crate) mod compact;
 pub(crate) mod query;
+pub(crate) mod todos_query;

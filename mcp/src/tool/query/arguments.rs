@@ -7,7 +7,7 @@ use kalends_core::ical::zone::Zone;
 use kalends_core::ops::scope::{CalendarChoice, Scope};
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use kalends_core::query::text_filter::{MAX_TERMS, TextFilter};
-use kalends_core::query::window::window_violation;
+use kalends_core::query::window;
 use serde_json::{Map, Value};
 
 use super::Context;
@@ -142,7 +142,7 @@ impl<'a> Start<'a> {
         }
         let (first, last) = (self.instant(from), self.instant(to));
         let (first, last) = (first?, last?);
-        self.found.extend(window_violation(first, last));
+        self.found.extend(window::violation(first, last, from, to));
         Some((first, last))
     }
 
