@@ -40,7 +40,9 @@ fn every_legacy_revision_is_spoken_in_its_own_shape() {
             names,
             [
                 "calendars_list",
+                "calendar_entities_query",
                 "calendar_occurrences_query",
+                "todos_query",
                 "calendar_resources_get",
                 "calendars_inspect",
                 "calendars_free_busy",

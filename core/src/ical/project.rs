@@ -285,7 +285,7 @@ impl Entity {
             Kind::Todo => Projection::Todo {
                 uid,
                 fields,
-                completed_at: self.completed_at(),
+                completed_at: self.completed_at(None),
             },
         }
     }
@@ -326,9 +326,27 @@ impl Entity {
             .structured(&self.document, &mut { MAX_ELEMENTS }, &mut BTreeSet::new())
     }
 
-    fn completed_at(&self) -> Option<Temporal> {
-        let completed = self.master.as_ref()?.temporal(&self.document, Name::Completed)?.ok()?;
+    /// When the To-do was completed: what an override says by its component index, or the master.
+    #[must_use]
+    pub fn completed_at(&self, component: Option<usize>) -> Option<Temporal> {
+        let completed = self.part(component)?.temporal(&self.document, Name::Completed)?.ok()?;
         matches!(completed, Temporal::Utc(_)).then_some(completed)
+    }
+
+    /// The scalar fields of an override by its component index, or of the master.
+    #[must_use]
+    pub fn component_fields(&self, component: Option<usize>) -> Fields {
+        let (Some(part), Some(kind)) = (self.part(component), self.kind()) else {
+            return Fields::default();
+        };
+        self.fields(part, kind, &mut BTreeSet::new())
+    }
+
+    /// Rules, dates and overrides, if it has any.
+    #[must_use]
+    pub fn recurrence(&self) -> Option<RecurrenceSet> {
+        let kind = self.kind().filter(|_| self.is_recurring())?;
+        Some(self.recurrence_set(kind, MAX_ELEMENTS, &mut BTreeSet::new()))
     }
 
     /// The scalar fields of a component.

@@ -35,10 +35,12 @@ pub struct OccurrenceTiming {
     /// Its duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_duration: Option<Duration>,
-    /// Its start in UTC.
-    pub evaluated_start_utc: Temporal,
-    /// Its end in UTC.
-    pub evaluated_end_utc: Temporal,
+    /// Its start in UTC; absent where its year has no four digits there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluated_start_utc: Option<Temporal>,
+    /// Its end in UTC, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluated_end_utc: Option<Temporal>,
     /// The zone that gave days and times without a zone their moments; absent where none was needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation_time_zone: Option<String>,
@@ -48,7 +50,10 @@ impl OccurrenceTiming {
     /// Of an occurrence that was evaluated under this zone.
     #[must_use]
     pub fn of(instance: &Instance, evaluation: &Zone) -> Self {
-        let utc = |second| Temporal::Utc(Zone::utc().local_at(second));
+        let utc = |second| {
+            let time = Zone::utc().local_at(second);
+            (0..=9999).contains(&time.year()).then_some(Temporal::Utc(time))
+        };
         let times = [Some(&instance.start), instance.end.as_ref()];
         let local = times.into_iter().flatten().any(|time| match time {
             Temporal::Date(_) | Temporal::Floating(_) => true,

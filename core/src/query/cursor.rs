@@ -7,7 +7,8 @@
 //! cursor.
 //!
 //! Tool, configuration and credentials are associated data: a cursor of another tool, account or process does
-//! not open. The evaluation zone and the expiry are inside.
+//! not open. The evaluation zone and the expiry are inside. The text filter and all else that was asked need no place: a
+//! snapshot is the unchangeable result of one question.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

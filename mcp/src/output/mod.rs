@@ -51,7 +51,9 @@ pub(crate) enum Broken {
 pub(crate) fn promise(kind: Kind) -> Promise {
     let shape = match kind {
         Kind::CalendarsList => &outcome::CALENDARS_LIST,
+        Kind::EntitiesQuery => &outcome::ENTITIES_QUERY,
         Kind::OccurrencesQuery => &outcome::OCCURRENCES_QUERY,
+        Kind::TodosQuery => &outcome::TODOS_QUERY,
         Kind::ResourcesGet => &outcome::RESOURCES_GET,
         Kind::CalendarsInspect => &outcome::CALENDARS_INSPECT,
         Kind::FreeBusy => &outcome::FREE_BUSY,

@@ -220,10 +220,8 @@ static TODOS_SUCCESS: Shape = object![joined page(&TODOS), [
     always("temporalEvaluationContext", &CONTEXT),
     always("excludedIndeterminateCount", &COUNT),
 ]];
-#[cfg_attr(not(test), allow(dead_code, reason = "its tool is not there yet"))]
 pub(super) static ENTITIES_QUERY: Shape = outcome!(&ENTITIES_SUCCESS, &QUERY_ERROR);
 pub(super) static OCCURRENCES_QUERY: Shape = outcome!(&OCCURRENCES_SUCCESS, &QUERY_ERROR);
-#[cfg_attr(not(test), allow(dead_code, reason = "its tool is not there yet"))]
 pub(super) static TODOS_QUERY: Shape = outcome!(&TODOS_SUCCESS, &ERROR);
 
 static RESOURCE_SUCCESS: Shape = object![always("outcome", &SUCCESS), always("snapshot", &SNAPSHOT)];

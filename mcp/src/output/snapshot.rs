@@ -130,29 +130,38 @@ static PROPERTIES: Shape = list(&object![
 ]);
 
 static OPAQUE_KIND: Shape = Shape::Token(&["opaque"]);
+static EVENT_PROJECTION: Shape = object![
+    always("kind", &EVENT_KIND),
+    spared_in_row("uid", &NAME),
+    always("fields", &EVENT_FIELDS)
+];
+static TODO_PROJECTION: Shape = object![
+    always("kind", &TODO_KIND),
+    spared_in_row("uid", &NAME),
+    always("fields", &TODO_FIELDS),
+    may("completedAt", &UTC)
+];
 static PROJECTION: Shape = Shape::By {
     member: "kind",
     of: &[
-        (
-            "event",
-            &object![
-                always("kind", &EVENT_KIND),
-                spared_in_row("uid", &NAME),
-                always("fields", &EVENT_FIELDS)
-            ],
-        ),
-        (
-            "todo",
-            &object![
-                always("kind", &TODO_KIND),
-                spared_in_row("uid", &NAME),
-                always("fields", &TODO_FIELDS),
-                may("completedAt", &UTC)
-            ],
-        ),
+        ("event", &EVENT_PROJECTION),
+        ("todo", &TODO_PROJECTION),
         (
             "opaque",
             &object![always("kind", &OPAQUE_KIND), always("properties", &PROPERTIES)],
+        ),
+    ],
+    otherwise: None,
+};
+/// In pages the properties of what is opaque may be left out.
+static LISTED_PROJECTION: Shape = Shape::By {
+    member: "kind",
+    of: &[
+        ("event", &EVENT_PROJECTION),
+        ("todo", &TODO_PROJECTION),
+        (
+            "opaque",
+            &object![always("kind", &OPAQUE_KIND), spared("properties", &PROPERTIES)],
         ),
     ],
     otherwise: None,
@@ -165,20 +174,19 @@ static REVISION: Shape = object![
     spared_in_row("entityTag", &NAME)
 ];
 
+const fn snapshot(projection: &'static Shape) -> [Member; 6] {
+    sorted([
+        spared("calendar", &ADDRESS),
+        spared("calendarProperties", &PROPERTIES),
+        always("projection", projection),
+        spared("diagnostics", &DIAGNOSTICS),
+        spared("resourceRevision", &REVISION_WITHOUT_TAG),
+        may("entityRevision", &REVISION),
+    ])
+}
 /// `calendarSnapshot`.
-pub(super) static SNAPSHOT: Shape = Shape::bound(
-    &const {
-        sorted([
-            spared("calendar", &ADDRESS),
-            spared("calendarProperties", &PROPERTIES),
-            always("projection", &PROJECTION),
-            spared("diagnostics", &DIAGNOSTICS),
-            spared("resourceRevision", &REVISION_WITHOUT_TAG),
-            may("entityRevision", &REVISION),
-        ])
-    },
-    revisions,
-);
+pub(super) static SNAPSHOT: Shape = Shape::bound(&const { snapshot(&PROJECTION) }, revisions);
+static LISTED_SNAPSHOT: Shape = Shape::bound(&const { snapshot(&LISTED_PROJECTION) }, revisions);
 
 /// What is readable has an `entityRevision`, what is opaque has none. Only where nothing is bound to it may a
 /// `resourceRevision` be without its tag, and only beside an `entityRevision` may it be absent.
@@ -215,14 +223,14 @@ pub(super) static OCCURRENCES: Shape = list(&Shape::Row(&object![
 ]));
 
 /// Snapshots in a page.
-pub(super) static SNAPSHOTS: Shape = list(&SNAPSHOT);
+pub(super) static SNAPSHOTS: Shape = list(&LISTED_SNAPSHOT);
 
 static RESULT_KIND: Shape = Shape::Token(&["entity", "occurrence", "unresolved"]);
 static COMPLETION_STATE: Shape = Shape::Token(&["open", "completed", "cancelled", "indeterminate"]);
 static TODO_REVISION: Shape = object![
     always("href", &URI),
-    spared_in_row("entityUid", &NAME),
-    spared_in_row("entityKind", &TODO_KIND),
+    always("entityUid", &NAME),
+    always("entityKind", &TODO_KIND),
     always("entityTag", &NAME)
 ];
 static DIRECT: Shape = Shape::Token(&["direct"]);

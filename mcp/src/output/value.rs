@@ -84,7 +84,7 @@ pub(super) static ROW_UTC: Shape = object![spared("kind", &UTC_KIND), always("va
 /// `effectiveTemporalValue`.
 pub(super) static EFFECTIVE_TEMPORAL: Shape = Shape::With {
     member: "source",
-    then: &object![always("source", &ROW_TEMPORAL), always("evaluatedUtc", &ROW_UTC)],
+    then: &object![always("source", &ROW_TEMPORAL), spared("evaluatedUtc", &ROW_UTC)],
     otherwise: &ROW_TEMPORAL,
 };
 /// A UTC time as text.

@@ -9,6 +9,9 @@
 //! * of structured data: what holds anyway where nothing is said ([`DEFAULTS`], and a participant that is not
 //!   `schedulable`), and `explicitValue` beside the `effectiveValue` that it equals.
 //!
+//! **A row of an entity query** is further without the `properties` of an opaque projection, which are one read by href
+//! away.
+//!
 //! **An occurrence row** is further without
 //! * of `projection`: `uid`, `description`, `duration` and `recurrenceSet`, one read by href away, and so are attendees,
 //!   alarms and all other `structuredData`; `start`, `end` and `due`, which `timing` has. The fields that stay are those
@@ -25,6 +28,12 @@
 //! * of times: `kind`, which their form shows (ten characters are a day, `Z` is UTC, a `timeZoneId` a zone, nothing
 //!   is floating), and the `timeZoneId` of an end or a `recurrenceIdentity` that is that of `effectiveStart`.
 //!
+//! **A To-do row** is without
+//! * `uid` where `completionTarget` has it, and empty `diagnostics`;
+//! * of times: `kind` as in an occurrence row, but not in `recurrence` and in `completionTarget`, which is sent as it
+//!   stands; `evaluatedUtc` beside a `source` whose form and IANA zone, or the evaluation zone, tell it;
+//! * of `status` and `recurrence`: what a snapshot is without.
+//!
 //! **A page** is without empty `diagnostics`.
 
 use kalends_core::ical::expand::Instance;
@@ -33,6 +42,8 @@ use kalends_core::ical::value::Temporal;
 use kalends_core::ical::zone::Zone;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
+
+use super::query::arguments::utc;
 
 /// Members of structured data with the value that holds where nothing is said (RFC 5545, 3.2.3, 3.2.12, 3.2.15 to
 /// 3.2.17).
@@ -67,9 +78,17 @@ impl Detail {
 pub(crate) fn full(resource: &Resource) -> Value {
     let mut snapshot = json!(resource);
     if resource.resource_revision().is_none() {
-        snapshot["resourceRevision"] = json!({"href": resource.href});
+        snapshot["resourceRevision"] = resource_revision(resource);
     }
     snapshot
+}
+
+/// The revision that there is: without a strong Entity Tag only where the resource is.
+pub(crate) fn resource_revision(resource: &Resource) -> Value {
+    let bare = || json!({"href": resource.href});
+    resource
+        .resource_revision()
+        .map_or_else(bare, |revision| json!(revision))
 }
 
 /// A resource, compact.
@@ -77,14 +96,22 @@ pub(crate) fn snapshot(resource: &Resource) -> Value {
     with_projection(resource, json!(resource.entity.projection()))
 }
 
+/// A row of an entity query, compact.
+pub(crate) fn entity_row(resource: &Resource) -> Value {
+    if resource.entity.opaque().is_some() {
+        with_projection(resource, json!({"kind": "opaque"}))
+    } else {
+        snapshot(resource)
+    }
+}
+
 fn with_projection(resource: &Resource, mut projection: Value) -> Value {
     if projection["kind"] != "opaque" {
         plain(&mut projection);
     }
-    let (name, revision) = match (resource.entity_revision(), resource.resource_revision()) {
-        (Some(revision), _) => ("entityRevision", json!(revision)),
-        (None, Some(revision)) => ("resourceRevision", json!(revision)),
-        (None, None) => ("resourceRevision", json!({"href": resource.href})),
+    let (name, revision) = match resource.entity_revision() {
+        Some(revision) => ("entityRevision", json!(revision)),
+        None => ("resourceRevision", resource_revision(resource)),
     };
     shaped(resource, name, revision, projection)
 }
@@ -154,20 +181,29 @@ fn timing(instance: &Instance) -> Value {
         ("evaluatedStartUtc", Some(start), instance.from),
         ("evaluatedEndUtc", instance.end.as_ref(), instance.to),
     ] {
-        if time.is_some_and(|time| !tells(time, second)) {
-            timing[member] = json!({"value": super::query::arguments::utc(second)});
+        let unsaid = time.is_some_and(|time| !tells(time, second));
+        if let Some(value) = utc(second).filter(|_| unsaid) {
+            timing[member] = json!({"value": value});
         }
     }
     timing
 }
 
 /// Whether the instant of a time follows from what is shown.
-fn tells(time: &Temporal, second: i64) -> bool {
+pub(crate) fn tells(time: &Temporal, second: i64) -> bool {
     match time {
         Temporal::Zoned(local, zone) => {
             Zone::iana(zone).is_some_and(|zone| zone.resolve_local(*local).second == second)
         }
         Temporal::Date(_) | Temporal::Floating(_) | Temporal::Utc(_) => true,
+    }
+}
+
+/// A time; compact without its kind.
+pub(crate) fn shown(value: &Temporal, detail: Detail) -> Value {
+    match detail {
+        Detail::Compact => time(value, None),
+        Detail::Full => json!(value),
     }
 }
 
@@ -194,7 +230,7 @@ fn shows_kind(time: &Temporal, beside: Option<&Temporal>) -> Option<bool> {
 }
 
 /// Leaves out what is raw or empty, at any depth.
-fn plain(value: &mut Value) {
+pub(crate) fn plain(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(plain),
         Value::Object(members) => {

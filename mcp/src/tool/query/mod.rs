@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kalends_core::href::Href;
-use kalends_core::ical::entity::Entity;
 use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::OccurrenceRow;
 use kalends_core::outcome::{Diagnostic, Outcome};
@@ -19,8 +18,10 @@ use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
 use crate::session::Session;
-use crate::tool::calendar_occurrences_query;
+use crate::tool::Shown;
 use crate::tool::compact::{Detail, drop_empty};
+use crate::tool::todos_query::Found;
+use crate::tool::{calendar_entities_query, calendar_occurrences_query, todos_query};
 
 /// The most hrefs of resources that were left out.
 const MAX_UNRESOLVED: usize = 25;
@@ -35,8 +36,10 @@ pub(crate) struct Context {
 /// The rows of a query, in order.
 #[derive(Debug)]
 pub(crate) enum Rows {
+    Entities(Vec<Arc<Resource>>),
     /// With the zone that they were evaluated in.
     Occurrences(Vec<OccurrenceRow>, Zone),
+    Todos(Found),
 }
 
 /// The result of a Start, as it is kept for its later pages.
@@ -54,7 +57,7 @@ pub(crate) struct Held {
 ///
 /// # Errors
 /// `busy` or `limit_exhausted` if there is no space.
-pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> Outcome<Value> {
+pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> Outcome<Shown> {
     if held.rows.len() <= size {
         return Ok(held.page(0, size, None));
     }
@@ -73,7 +76,7 @@ pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> O
 ///
 /// # Errors
 /// `invalid_input` for what is no cursor of this tool, `cursor_expired`.
-pub(crate) fn next(session: &Session, tool: &str, cursor: &str, size: usize) -> Outcome<Value> {
+pub(crate) fn next(session: &Session, tool: &str, cursor: &str, size: usize) -> Outcome<Shown> {
     let now = session.engine.now();
     let position = session.cursors.open(tool, cursor, now)?;
     let held = session.snapshots(|store| store.get(now, position.snapshot));
@@ -93,11 +96,14 @@ impl Held {
         self.context.as_ref().map_or("", |context| context.zone.name())
     }
 
-    fn page(&self, from: usize, size: usize, following: Option<String>) -> Value {
+    fn page(&self, from: usize, size: usize, following: Option<String>) -> Shown {
         let mut page = Map::new();
         page.insert("outcome".into(), json!("success"));
         page.insert("items".into(), self.items(from, size).into());
         page.insert("diagnostics".into(), json!(self.diagnostics));
+        if let Rows::Todos(found) = &self.rows {
+            page.insert("excludedIndeterminateCount".into(), json!(found.excluded_indeterminate));
+        }
         if let Some(Context { zone, source }) = &self.context {
             let context = json!({"timeZone": zone.name(), "source": source});
             page.insert("temporalEvaluationContext".into(), context);
@@ -112,13 +118,24 @@ impl Held {
         if self.detail == Detail::Compact {
             drop_empty(&mut page, &["diagnostics"]);
         }
-        page.into()
+        Shown {
+            value: page.into(),
+            detail: self.detail,
+        }
     }
 
     fn items(&self, from: usize, size: usize) -> Vec<Value> {
         match &self.rows {
+            Rows::Entities(rows) => {
+                let shown = |row: &Arc<Resource>| calendar_entities_query::shown(row, self.detail);
+                rows.iter().skip(from).take(size).map(shown).collect()
+            }
             Rows::Occurrences(rows, evaluation) => {
                 let shown = |row| calendar_occurrences_query::shown(row, evaluation, self.detail);
+                rows.iter().skip(from).take(size).map(shown).collect()
+            }
+            Rows::Todos(Found { rows, projection, .. }) => {
+                let shown = |row| todos_query::shown(row, projection, self.detail);
                 rows.iter().skip(from).take(size).map(shown).collect()
             }
         }
@@ -128,13 +145,17 @@ impl Held {
 impl Rows {
     fn len(&self) -> usize {
         match self {
+            Self::Entities(rows) => rows.len(),
             Self::Occurrences(rows, _) => rows.len(),
+            Self::Todos(found) => found.rows.len(),
         }
     }
 
     /// What the rows keep alive. A resource that several share counts once.
     fn weight(&self) -> Weight {
         match self {
+            Self::Entities(rows) => weight(rows, |row| row),
+            Self::Todos(found) => weight(&found.rows, |row| &row.resource),
             Self::Occurrences(rows, _) => weight(rows, |row| &row.resource),
         }
     }
@@ -143,17 +164,43 @@ impl Rows {
 fn weight<T>(rows: &[T], resource: impl Fn(&T) -> &Arc<Resource>) -> Weight {
     let mut seen = BTreeSet::new();
     let resources = rows.iter().map(resource);
-    let distinct = resources.filter(|resource| seen.insert(Arc::as_ptr(resource)));
-    let bytes: usize = distinct.map(|resource| footprint(&resource.entity)).sum();
+    let distinct = resources.filter(|resource| seen.insert(Arc::as_ptr(&resource.entity)));
+    let bytes: usize = distinct.map(|resource| resource.entity.footprint()).sum();
     Weight {
         items: rows.len(),
         bytes: bytes + size_of_val(rows),
     }
 }
 
-/// What a resource keeps alive: its octets, its content lines, and components and zones.
-fn footprint(entity: &Entity) -> usize {
-    const LINE: usize = 24;
-    const STRUCTURE: usize = 1024;
-    entity.size() + LINE * entity.document().line_count() + STRUCTURE
+#[cfg(test)]
+mod tests {
+    use kalends_core::ical::entity::Entity;
+
+    use super::*;
+
+    #[test]
+    fn a_resource_that_several_rows_share_counts_once() {
+        let resource = |name: &str, entity: &Arc<Entity>| {
+            Arc::new(Resource {
+                calendar: Href::parse("https://dav.example/work/").unwrap(),
+                href: Href::parse(&format!("https://dav.example/work/{name}")).unwrap(),
+                etag: None,
+                entity: Arc::clone(entity),
+            })
+        };
+        let (one, other) = (vec![b'x'; 1000], vec![b'y'; 3000]);
+        let [one, other] = [one, other].map(|octets| Arc::new(Entity::read(octets.into())));
+        let (first, second) = (resource("a", &one), resource("b", &other));
+        let rows = [&first, &first, &second, &first].map(Arc::clone).to_vec();
+        let weight = Rows::Entities(rows).weight();
+        let pointers = 4 * size_of::<Arc<Resource>>();
+        assert_eq!(
+            weight,
+            Weight {
+                items: 4,
+                bytes: one.footprint() + other.footprint() + pointers
+            }
+        );
+        assert!(weight.bytes >= 4000);
+    }
 }
