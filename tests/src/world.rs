@@ -95,6 +95,8 @@ pub struct Simulated {
     pub log: Vec<String>,
     /// What went wrong, in order.
     pub faults: Vec<Fault>,
+    /// How often a text was looked for.
+    pub searches: usize,
     /// Whether a query was answered with nothing: a lie that no client can see.
     pub lied: bool,
     /// When the operation began.
@@ -103,6 +105,7 @@ pub struct Simulated {
     pub incident: Option<Incident>,
     now: Moment,
     server: Server,
+    menu: &'static [Fault],
     left: usize,
     always: Option<Fault>,
     blocked: bool,
@@ -130,16 +133,24 @@ impl Simulated {
             choices,
             log,
             faults: done,
+            searches: 0,
             lied: false,
             begun: Moment::ZERO,
             incident: None,
             now: Moment::ZERO,
             server: server.into(),
+            menu: &FAULTS,
             left: faults,
             always: None,
             blocked: false,
             max_requests,
         }
+    }
+
+    /// The same with a choice of fewer faults.
+    #[must_use]
+    pub fn with_menu(self, menu: &'static [Fault]) -> Self {
+        Self { menu, ..self }
     }
 
     /// A server that misbehaves in the same way on every request.
@@ -148,6 +159,17 @@ impl Simulated {
         let mut world = Self::new(Choices::default(), server, 0, max_requests);
         world.always = Some(fault);
         world
+    }
+
+    /// Ten minutes later, another operation begins: the server has forgotten what it was angry about.
+    pub fn begin(&mut self) -> Moment {
+        self.now = self.now + Duration::from_secs(600);
+        self.begun = self.now;
+        self.log.clear();
+        self.faults.clear();
+        self.lied = false;
+        self.blocked = false;
+        self.begun
     }
 
     fn promises(&mut self, exchange: &Exchange) {
@@ -186,6 +208,7 @@ impl Simulated {
             !report.contains("sync-collection") || !report.contains("nresults"),
             "a limit makes some servers lose changes"
         );
+        self.searches += usize::from(report.contains("text-match"));
         assert_eq!(exchange.effect, Effect::Read);
         assert!(matches!(exchange.body, BodyLimit::Bytes(_)));
         assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);
@@ -249,6 +272,10 @@ impl Simulated {
             ),
             Fault::CutXml => {
                 let mut response = self.honest(exchange);
+                // Nothing else shows by itself that it is cut; a host sees it by its length.
+                if response.status() != 207 {
+                    return failure(Sent::Maybe, FailureKind::Broken);
+                }
                 let half = response.body().len() / 2;
                 response.body_mut().truncate(half);
                 Ok(response)
@@ -289,13 +316,13 @@ impl World for Simulated {
         let chosen = if self.left == 0 {
             0
         } else {
-            self.choices.pick(FAULTS.len() + 1)
+            self.choices.pick(self.menu.len() + 1)
         };
         let response = if chosen == 0 {
             self.honest(exchange)
         } else {
             self.left -= 1;
-            let fault = FAULTS[chosen - 1];
+            let fault = self.menu[chosen - 1];
             self.faults.push(fault);
             let query = exchange
                 .request

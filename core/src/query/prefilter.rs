@@ -2,7 +2,8 @@
 //! selects is lost, and everything is filtered again.
 //!
 //! A server compares with `i;ascii-casemap` (RFC 4790, 9.2), so only a run of printable ASCII is sent. It holds no
-//! character that iCalendar escapes, since some servers compare the escaped text.
+//! character that iCalendar escapes, since some servers compare the escaped text; nor a colon or a quotation mark, which
+//! some writers escape, too, and not every server decodes.
 
 use super::text_filter::TextFilter;
 
@@ -38,7 +39,7 @@ pub fn probes(filter: &TextFilter) -> Vec<Probe<'_>> {
 }
 
 fn longest(texts: &[String]) -> Option<&str> {
-    let eligible = |c: char| (' '..='~').contains(&c) && !matches!(c, '\\' | ',' | ';');
+    let eligible = |c: char| (' '..='~').contains(&c) && !matches!(c, '\\' | ',' | ';' | ':' | '"');
     let runs = texts
         .iter()
         .flat_map(|text| text.split(|c| !eligible(c)))
@@ -75,6 +76,8 @@ mod tests {
             ("caf\u{e9}teria", text("teria")),
             ("a,b;c\\d", vec![]),
             ("abc,defg", text("defg")),
+            ("noon:thirty", text("thirty")),
+            ("\"cheese\"", text("cheese")),
         ] {
             assert_eq!(found(Some(given), &[]), expected, "{given}");
         }

@@ -68,7 +68,7 @@ pub(super) fn is_gone(response: &str) -> bool {
     !response.contains("<D:propstat>") && response.contains("404 Not Found")
 }
 
-fn unescaped(text: &str) -> String {
+pub(super) fn unescaped(text: &str) -> String {
     let mut text = text.to_owned();
     for (reference, plain) in [
         ("&#13;", "\r"),

@@ -7,7 +7,8 @@ use kalends_core::ical::expand::Window;
 use kalends_core::ical::recur::Steps;
 use kalends_core::ical::zone::Zone;
 
-use super::answer::{Multistatus, between, href};
+use super::answer::{Multistatus, between, href, unescaped};
+use super::sync::refusal;
 use super::{Oddity, Server, status};
 
 /// The occurrences that Radicale's queries may touch.
@@ -24,10 +25,23 @@ impl Server {
             let wanted = between(body, "<D:prop>", "</D:prop>").unwrap_or_default();
             return self.give(calendar, &self.members(calendar), wanted).finish();
         }
+        let text = Text::read(body);
+        if let (Some((code, condition)), Some(_)) = (self.oddities.iter().find_map(|it| it.refusal()), &text) {
+            return match condition {
+                "" => status(code),
+                condition => refusal(code, condition),
+            };
+        }
         let honest = self.honest.answer(request.clone());
         let Some(mut answer) = Multistatus::read(&honest) else {
             return honest;
         };
+        if let Some(text) = text {
+            answer
+                .responses
+                .retain(|response| self.has_text(&self.content(href(response)), &text));
+            return answer.finish();
+        }
         let range = between(body, "start=\"", "\"").zip(between(body, "end=\"", "\""));
         let Some(range) = range else {
             return honest;
@@ -68,6 +82,82 @@ impl Server {
             (true, Some(start), Some(end)) => start.as_str() < to && from < end.as_str(),
             _ => true,
         }
+    }
+}
+
+/// A property of a component, and what it has to contain.
+struct Text {
+    component: String,
+    property: String,
+    text: String,
+}
+
+impl Text {
+    fn read(body: &str) -> Option<Self> {
+        let filter = &body[body.find("<C:prop-filter")?..];
+        let component = ["VEVENT", "VTODO"]
+            .into_iter()
+            .find(|kind| body.contains(&format!("\"{kind}\"")));
+        let text = between(filter, "<C:text-match", "</C:text-match>")?;
+        Some(Self {
+            component: component?.to_owned(),
+            property: between(filter, "name=\"", "\"")?.to_owned(),
+            text: unescaped(text.split_once('>')?.1).to_ascii_lowercase(),
+        })
+    }
+}
+
+impl Server {
+    /// Whether a member answers to a text match: an honest server need not look.
+    fn has_text(&self, content: &str, text: &Text) -> bool {
+        let master_only = self.has(Oddity::OverridesNotSearched);
+        if !master_only && !self.has(Oddity::TextsSearched) {
+            return true;
+        }
+        let lines = content.replace("\r\n ", "").replace("\r\n\t", "");
+        let (mut open, mut found): (Vec<&str>, Vec<(bool, bool)>) = (Vec::new(), Vec::new());
+        for line in lines.split("\r\n") {
+            let (head, value) = line.split_once(':').unwrap_or((line, ""));
+            let name = head.split(';').next().unwrap_or_default();
+            match (name, open.as_slice()) {
+                ("BEGIN", [_]) if value == text.component => {
+                    open.push(value);
+                    found.push((true, false));
+                }
+                ("BEGIN", _) => open.push(value),
+                ("END", _) => drop(open.pop()),
+                (name, [_, component]) if *component == text.component => {
+                    let (is_master, has) = found.last_mut().expect("its component is open");
+                    *is_master &= name != "RECURRENCE-ID";
+                    *has |= name == text.property && self.compared(value).contains(&text.text);
+                }
+                _ => {}
+            }
+        }
+        found
+            .iter()
+            .any(|(is_master, has)| *has && (*is_master || !master_only))
+    }
+
+    /// A text as it is compared: in ASCII without case. sabre/dav decodes what RFC 5545 escapes, and nothing else.
+    fn compared(&self, value: &str) -> String {
+        let mut out = value.to_owned();
+        if !self.has(Oddity::TextsEscaped) {
+            let mut decoded = String::new();
+            let mut rest = value.chars();
+            while let Some(c) = rest.next() {
+                match (c, rest.clone().next()) {
+                    ('\\', Some(next @ ('\\' | ',' | ';' | 'n' | 'N'))) => {
+                        decoded.push(if matches!(next, 'n' | 'N') { '\n' } else { next });
+                        rest.next();
+                    }
+                    _ => decoded.push(c),
+                }
+            }
+            out = decoded;
+        }
+        out.make_ascii_lowercase();
+        out
     }
 }
 

@@ -45,8 +45,14 @@ pub enum Oddity {
     ZoneIgnored,
     /// A range finds no To-do (DAViCal).
     TodoRangeFindsNothing,
+    /// A text is looked for in the master and in overrides (sabre/dav, Cyrus, as their headers tell).
+    TextsSearched,
     /// A text is looked for in the master only (DAViCal).
     OverridesNotSearched,
+    /// A text is compared with its escapes, as it is stored.
+    TextsEscaped,
+    /// A text is not looked for: this status, perhaps with a condition (RFC 4791, 7.8).
+    TextsRefused(u16, &'static str),
     /// 400 where a query touches 10,000 occurrences (Radicale).
     OccurrencesLimited,
     /// A multiget leaves out what is missing (sabre/dav, Nextcloud, DAViCal).
@@ -94,7 +100,7 @@ pub enum Oddity {
 }
 
 /// All of them.
-pub const ODDITIES: [Oddity; 35] = {
+pub const ODDITIES: [Oddity; 44] = {
     use Oddity::*;
     [
         HomeElsewhere,
@@ -109,7 +115,16 @@ pub const ODDITIES: [Oddity; 35] = {
         DurationIgnored,
         ZoneIgnored,
         TodoRangeFindsNothing,
+        TextsSearched,
         OverridesNotSearched,
+        TextsEscaped,
+        TextsRefused(403, "supported-filter"),
+        TextsRefused(403, "supported-collation"),
+        TextsRefused(403, ""),
+        TextsRefused(405, ""),
+        TextsRefused(501, ""),
+        TextsRefused(500, ""),
+        TextsRefused(413, ""),
         OccurrencesLimited,
         MissingLeftOut,
         MissingFailsReport,
@@ -135,12 +150,28 @@ pub const ODDITIES: [Oddity; 35] = {
     ]
 };
 
+impl Oddity {
+    fn refusal(self) -> Option<(u16, &'static str)> {
+        if let Self::TextsRefused(status, condition) = self {
+            Some((status, condition))
+        } else {
+            None
+        }
+    }
+}
+
 const PRINCIPAL: &str = "/principals/ana/";
 const WELL_KNOWN: &str = "/.well-known/caldav";
-const DAVICAL: [&str; 2] = [
-    "1, 2, 3, access-control, calendar-access, calendar-schedule",
-    "extended-mkcol, bind, addressbook, calendar-auto-schedule, calendar-proxy",
+const DAVICAL: &[Header] = &[
+    ("dav", "1, 2, 3, access-control, calendar-access, calendar-schedule"),
+    (
+        "dav",
+        "extended-mkcol, bind, addressbook, calendar-auto-schedule, calendar-proxy",
+    ),
 ];
+const SABRE: &[Header] = &[("x-sabre-version", "4.7.1")];
+
+type Header = (&'static str, &'static str);
 
 /// A change of a Calendar, as its log has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +197,7 @@ pub struct Server {
     honest: Local,
     home: String,
     token: &'static str,
+    headers: &'static [Header],
     oddities: BTreeSet<Oddity>,
     state: Arc<Mutex<State>>,
 }
@@ -177,6 +209,7 @@ impl From<Local> for Server {
             honest,
             home: "/".to_owned(),
             token: "",
+            headers: &[],
             oddities: BTreeSet::new(),
             state: Arc::default(),
         }
@@ -193,20 +226,27 @@ impl Server {
             () if has(Oddity::RecreatedLooksRemoved) => ("/remote.php/dav/calendars/ana/", "http://sabre.io/ns/sync/"),
             () => ("/calendars/ana/", "data:,"),
         };
-        Self::at(honest, home, token, oddities)
+        let headers = match () {
+            () if has(Oddity::TodoRangeFindsNothing) => DAVICAL,
+            () if has(Oddity::TextsSearched) || oddities.iter().any(|it| it.refusal().is_some()) => SABRE,
+            () => &[],
+        };
+        Self::at(honest, (home, token, headers), oddities)
     }
 
     /// A server that is like this one.
     #[must_use]
     pub fn like(honest: Local, persona: Persona) -> Self {
-        Self::at(honest, persona.home(), persona.token(), persona.oddities())
+        let signs = (persona.home(), persona.token(), persona.headers());
+        Self::at(honest, signs, persona.oddities())
     }
 
-    fn at(honest: Local, home: &str, token: &'static str, oddities: &[Oddity]) -> Self {
+    fn at(honest: Local, (home, token, headers): (&str, &'static str, &'static [Header]), oddities: &[Oddity]) -> Self {
         Self {
             honest: honest.at(home),
             home: home.to_owned(),
             token,
+            headers,
             oddities: oddities.iter().copied().collect(),
             state: Arc::default(),
         }
@@ -217,6 +257,7 @@ impl Server {
     pub fn honestly(&self) -> Self {
         Self {
             oddities: BTreeSet::new(),
+            headers: &[],
             ..self.clone()
         }
     }
@@ -300,12 +341,9 @@ impl Server {
             return self.honest.answer(request.clone());
         }
         let mut response = self.dispatch(request);
-        if self.has(Oddity::TodoRangeFindsNothing) {
-            let lines = response.headers_mut();
-            lines.remove("dav");
-            for line in DAVICAL {
-                lines.append("dav", HeaderValue::from_static(line));
-            }
+        for (name, value) in self.headers {
+            let value = HeaderValue::from_static(value);
+            response.headers_mut().append(*name, value);
         }
         response
     }

@@ -1,6 +1,6 @@
 //! Servers as they were met.
 
-use super::Oddity;
+use super::{DAVICAL, Header, Oddity, SABRE};
 
 /// A server that no package registry has, or one whose oddities matter for reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,17 @@ impl Persona {
         }
     }
 
+    /// What its answers say about it.
+    pub(super) fn headers(self) -> &'static [Header] {
+        match self {
+            Self::SabreFour | Self::Nextcloud => SABRE,
+            Self::Davical => DAVICAL,
+            Self::Cyrus => &[("server", "Cyrus-HTTP/3.6.1")],
+            Self::Xandikos => &[("server", "Python/3.11 aiohttp/3.13.2")],
+            Self::Google | Self::ICloud | Self::Sogo | Self::Radicale => &[],
+        }
+    }
+
     /// What is odd about it, as far as reads go.
     #[must_use]
     pub fn oddities(self) -> &'static [Oddity] {
@@ -78,6 +89,7 @@ impl Persona {
                 MissingLeftOut,
                 EndlessEndsIn2037,
                 StartAloneNotFound,
+                TextsSearched,
                 AnyToken,
                 CollectionReported,
             ],
@@ -88,6 +100,7 @@ impl Persona {
                 EndlessEndsIn2037,
                 StartAloneNotFound,
                 DurationIgnored,
+                TextsSearched,
                 CutDelta,
                 FirstReportWhole,
                 RecreatedLooksRemoved,
@@ -114,7 +127,7 @@ impl Persona {
                 UnknownTokenListsAll,
                 ChangesRepeated,
             ],
-            Self::Cyrus => &[SpelledOtherwise, EndlessEndsIn2037],
+            Self::Cyrus => &[SpelledOtherwise, EndlessEndsIn2037, TextsSearched, TextsEscaped],
             Self::Radicale => &[OccurrencesLimited],
             Self::Xandikos => &[MissingIs207, SpelledOtherwise, ZoneIgnored, CutDelta],
         }
