@@ -26,7 +26,7 @@ class Rig:
     system: bool = False                # it comes as Debian packages
     profile: str = ""                   # CALDAV_INTEROPERABILITY_PROFILE where a report needs it
     scheduling: str = "not_advertised"
-    shelf: bool = True                  # bodies are kept by Entity Tag
+    shelf: bool = True                   # its Entity Tags say whether a body changed; else bodies are asked for each time
     work: str = "Work & more"           # what it makes of the display name
     stores: dict = field(default_factory=dict)      # resource: what it changes in it, as (what was PUT, what it keeps)
     misses: dict = field(default_factory=dict)      # resource: why its answers to time ranges leave it out
@@ -47,7 +47,7 @@ RIGS = {
                 stores={"floating": [("T080000", "T080000Z"), ("T081500", "T081500Z")],
                         "floating-midnight": [("T233000", "T233000Z"), ("T003000", "T003000Z")],
                         "instant": [("T120000Z", "T120000Z\nDTEND:20261203T130000Z")]},
-                refuses={"calendars_free_busy": "unsupported_capability"}),
+                refuses={"calendars_free_busy": "unsupported_capability", "discovery from the host alone": "upstream_protocol_error"}),
     "sabre/dav 1.8": Rig("sabre-dav-1.8.sh", "/calendars/alice/", {"default"}, "mcp 1.9.4", must=False, system=True,
                          refuses={"calendar_resources_changes": "unsupported_capability"}),
 }

@@ -171,3 +171,36 @@ fn weight<T>(rows: &[T], resource: impl Fn(&T) -> &Arc<Resource>) -> Weight {
         bytes: bytes + size_of_val(rows),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kalends_core::ical::entity::Entity;
+
+    use super::*;
+
+    #[test]
+    fn a_resource_that_several_rows_share_counts_once() {
+        let resource = |name: &str, entity: &Arc<Entity>| {
+            Arc::new(Resource {
+                calendar: Href::parse("https://dav.example/work/").unwrap(),
+                href: Href::parse(&format!("https://dav.example/work/{name}")).unwrap(),
+                etag: None,
+                entity: Arc::clone(entity),
+            })
+        };
+        let (one, other) = (vec![b'x'; 1000], vec![b'y'; 3000]);
+        let [one, other] = [one, other].map(|octets| Arc::new(Entity::read(octets.into())));
+        let (first, second) = (resource("a", &one), resource("b", &other));
+        let rows = [&first, &first, &second, &first].map(Arc::clone).to_vec();
+        let weight = Rows::Entities(rows).weight();
+        let pointers = 4 * size_of::<Arc<Resource>>();
+        assert_eq!(
+            weight,
+            Weight {
+                items: 4,
+                bytes: one.footprint() + other.footprint() + pointers
+            }
+        );
+        assert!(weight.bytes >= 4000);
+    }
+}
