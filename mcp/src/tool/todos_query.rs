@@ -230,7 +230,7 @@ fn completion_target(row: &TodoRow, target: CompletionTarget) -> Value {
 }
 
 fn diagnostics(row: &TodoRow) -> Vec<Diagnostic> {
-    let mut told = row.resource.diagnostics();
+    let mut told = row.resource.diagnostics().into_owned();
     told.extend(row.remark.clone());
     told.sort();
     told.dedup();
