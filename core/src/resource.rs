@@ -1,5 +1,6 @@
 //! One Calendar Object Resource as it was read: where it is, its revision and what it holds.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -81,10 +82,10 @@ impl Resource {
 
     /// Remarks on this resource: those of its contents, and a missing revision.
     #[must_use]
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut diagnostics = self.entity.diagnostics();
+    pub fn diagnostics(&self) -> Cow<'_, [Diagnostic]> {
+        let mut diagnostics = Cow::Borrowed(self.entity.diagnostics());
         if self.etag.is_none() {
-            diagnostics.push(Diagnostic::warning(
+            diagnostics.to_mut().push(Diagnostic::warning(
                 "revision_unavailable",
                 "The server gives no strong Entity Tag for this resource, so it cannot be changed safely.",
             ));

@@ -145,7 +145,7 @@ fn occurrences_query() -> ToolSpec {
         dotted: "calendar_occurrences.query",
         underscore: "calendar_occurrences_query",
         title: "Query Occurrences",
-        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows the fields are those of the occurrence; effectiveEnd is in the zone of effectiveStart unless it names one; a recurrenceIdentity marks a series, and without value equals effectiveStart. Before you change one read it by its href.",
+        description: "What is on in a window: every occurrence of events and dated to-dos, recurrences expanded, ordered by start. Start with scope, from and to; continue with cursor alone. In compact rows the fields are those of the occurrence; effectiveEnd and recurrenceIdentity are in the zone of effectiveStart unless they name one; a recurrenceIdentity marks a series, and without value equals effectiveStart. Read one by its href before you change it.",
         input: object(query(&["all", "selected", "default"], own), &[]),
         output: outcome(page(json!({}))),
         ttl_ms: 5_000,

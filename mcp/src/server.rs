@@ -357,3 +357,6 @@ where
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ use crate::schema;
 use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
-    calendar_entities_query, calendar_occurrences_query, calendar_resources_changes, calendar_resources_get,
+    Shown, calendar_entities_query, calendar_occurrences_query, calendar_resources_changes, calendar_resources_get,
     calendars_free_busy, calendars_inspect, calendars_list, todos_query,
 };
 
@@ -51,17 +51,6 @@ pub(crate) struct Call {
     pub(crate) flaws: Vec<(String, Flaw)>,
     /// Length of the line that the call came in.
     pub(crate) octets: usize,
-}
-
-impl Call {
-    /// How much its result shows. A cursor does not tell; a full result is a compact one too.
-    fn detail(&self) -> Detail {
-        if self.spec.input["properties"].get("detail").is_some() {
-            Detail::of(&self.arguments)
-        } else {
-            Detail::Full
-        }
-    }
 }
 
 /// What a call is answered with.
@@ -192,11 +181,13 @@ impl Session {
 
     /// Answers one call.
     pub(crate) async fn answer(self: Arc<Self>, call: Call, caller: Caller) -> Answer {
-        let (promise, detail) = (output::promise(call.spec.kind), call.detail());
-        Answer::new(self.perform(call, caller).await).guarded(&promise, detail)
+        let promise = output::promise(call.spec.kind);
+        let outcome = self.perform(call, caller).await;
+        let detail = outcome.as_ref().map_or(Detail::Full, |shown| shown.detail);
+        Answer::new(outcome.map(|shown| shown.value)).guarded(&promise, detail)
     }
 
-    async fn perform(&self, call: Call, mut caller: Caller) -> Outcome<Value> {
+    async fn perform(&self, call: Call, mut caller: Caller) -> Outcome<Shown> {
         if call.octets > MAX_ARGUMENTS {
             return Err(too_large(call.octets));
         }
@@ -209,14 +200,20 @@ impl Session {
             return Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations));
         }
         match call.spec.kind {
-            Kind::CalendarsList => calendars_list::call(self, caller).await,
+            Kind::CalendarsList => calendars_list::call(self, caller).await.map(Shown::from),
             Kind::EntitiesQuery => calendar_entities_query::call(self, &call.arguments, caller).await,
             Kind::TodosQuery => todos_query::call(self, &call.arguments, caller).await,
             Kind::OccurrencesQuery => calendar_occurrences_query::call(self, &call.arguments, caller).await,
             Kind::ResourcesGet => calendar_resources_get::call(self, &call.arguments, caller).await,
-            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, caller).await,
-            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, caller).await,
-            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller).await,
+            Kind::CalendarsInspect => calendars_inspect::call(self, &call.arguments, caller)
+                .await
+                .map(Shown::from),
+            Kind::ResourcesChanges => calendar_resources_changes::call(self, &call.arguments, caller)
+                .await
+                .map(Shown::from),
+            Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller)
+                .await
+                .map(Shown::from),
         }
     }
 

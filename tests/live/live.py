@@ -30,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 sys.path[:0] = [HERE, os.path.join(TESTS, "bench")]
 sys.dont_write_bytecode = True
+import entities  # noqa: E402
 import make_calendar  # noqa: E402
 import mcp_bench  # noqa: E402
 import mixed  # noqa: E402
@@ -54,7 +55,7 @@ FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 TOOLS = ["calendar_entities_query", "calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get",
          "calendars_free_busy", "calendars_inspect", "calendars_list", "todos_query"]
 RESOURCES, MORE, MEMORY, PROPFINDS = 100, 1000, 10_000, 3     # MORE on Radicale 3.9 only
-DETAIL = {"calendar_entities_query", "calendar_occurrences_query", "calendar_resources_get", "todos_query"}  # tools whose results have two forms
+DETAIL = {"calendar_entities_query", "calendar_occurrences_query", "calendar_resources_get", "todos_query"}    # tools whose results have two forms
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
 with open(os.path.join(TESTS, "bench", "servers", "kalends.json")) as f:
@@ -209,6 +210,8 @@ def matrix(check, a, client, proxy):
         window(truth, "w7", {"mode": "all"}), {"get": proxy.base + "/__counts"},
         {"tool": "calendars_list", "args": {}},
         window(truth, "w365", work), window(truth, "w365", work, pageSize=200, detail="full"),
+        {"tool": "calendar_entities_query", "args": {"scope": work, "entityKinds": ["todo"], "detail": "full", "pageSize": 3}, "all": True},
+        {"tool": "todos_query", "args": {"scope": work, "detail": "full", "pageSize": 2}, "all": True},
         {"tool": "calendar_resources_get", "args": {"href": href}},
         {"tool": "calendar_resources_get", "args": {"href": href, "detail": "full"}},
         {"tool": "calendar_resources_get", "args": {"href": href.replace(".ics", "-not-there.ics")}},
@@ -221,7 +224,7 @@ def matrix(check, a, client, proxy):
     record = converse(a, client, {"CALDAV_URL": a.url(proxy), "CALDAV_INTEROPERABILITY_PROFILE": profile}, steps)
     if not judge(check, a, record, steps):
         return
-    tools, _, week, counts, found, year, full, one, whole, none, wrong, inspected, busy, changes = record["steps"]
+    tools, _, week, counts, found, year, full, stored, todo, one, whole, none, wrong, inspected, busy, changes = record["steps"]
     check(f"revision {CLIENTS[client][2]}", record.get("revision") == CLIENTS[client][2], record.get("revision"))
     check("the server names itself and gives instructions", record.get("server") == "kalends" and record.get("instructions"),
           f"{record.get('server')}, {record.get('instructions')}")
@@ -234,6 +237,8 @@ def matrix(check, a, client, proxy):
     check("reads display names", got.get(f"{home}work/") == a.rig.work, str(got))
     rows(check, "year", year, truth, "occ365")
     rows(check, "year in full detail", full, truth, "occ365")
+    for what, out, want in (("to-dos", stored, len(a.gen.todos)), ("open to-dos", todo, sum(1 for _, done in a.gen.todos if not done))):
+        check(f"{want} {what} in pages", not out["error"] and len(out["content"]["items"]) == want, said(out))
     for what, out in (("gets a resource", one), ("gets a resource in full detail", whole)):
         snapshot = (out["content"] or {}).get("snapshot", {})
         projection = snapshot.get("projection", {})
@@ -341,44 +346,59 @@ def stdio(a, url, **env):
 
 
 def ask(check, a, server, tool, **args):
-    """one answer, validated"""
+    """one answer, validated; a later page has the detail of its first"""
     answer = server.call({"tool": tool, "args": args})
     out = {"error": bool(answer["error"]), "content": answer["result"].get("structuredContent")}
-    a.reference.validate(check, tool, args, out["error"], out["content"])
+    if "cursor" not in args:
+        server.detail = args.get("detail")
+    a.reference.validate(check, tool, {"detail": server.detail}, out["error"], out["content"])
     return out
 
 
 def more(check, a):
-    """the hand-written resources, as the server takes them; on Radicale 3.9 also a calendar of another size"""
+    """the hand-written resources, as the server takes them"""
     check.of(f"more on {a.server}")
     rigs.make(a.base, a.rig.home + "more/", "More")
-    for name, components in mixed.EVENTS.items():
-        text = mixed.file(name, components)
+    resources = {name: mixed.file(name, components) for name, components in mixed.EVENTS.items()}
+    resources.update({name: mixed.file(name, components, "VTODO") for name, (components, _) in mixed.TODOS.items()})
+    for name, text in resources.items():
         status = rigs.put(a.base, f"{a.rig.home}more/{name}.ics", text)
         if check.takes(f"PUT {name}", status):
             check(f"PUT {name}", status == 201, status)
             for put, kept in a.rig.stores.get(name, []):
                 text = text.replace(put, kept.replace("\n", "\r\n"))
             a.files[f"more/{name}.ics"] = text
-    if a.server == "radicale":
-        rigs.make(a.base, a.rig.home + "many/", "Many")
-        gen = make_calendar.Gen(MORE, 42).run()
-        status = rigs.put(a.base, a.rig.home + "many/", make_calendar.joined(gen.items))
-        check(f"PUT of {MORE} resources", status == 201, status)
-        a.files.update({f"many/{uid}.ics": text for uid, text in gen.items})
+
+
+def many(check, a):
+    """one more calendar, of another size; its scope"""
+    rigs.make(a.base, a.rig.home + "many/", "Many")
+    gen = make_calendar.Gen(MORE, 42).run()
+    status = rigs.put(a.base, a.rig.home + "many/", make_calendar.joined(gen.items))
+    check(f"PUT of {MORE} resources", status == 201, status)
+    a.files = {f"many/{uid}.ics": text for uid, text in gen.items}
+    return {"mode": "selected", "calendar": {"by": "href", "href": f"http://{urlsplit(a.base).netloc}{a.rig.home}many/"}}
+
+
+def stored(check, a, proxy):
+    """entities and To-dos"""
+    check.of(f"entities and to-dos on {a.server}")
+    with contextlib.closing(stdio(a, a.url(proxy))) as server:
+        some = lambda tool, **args: ask(check, a, server, tool, **args)
+        entities.entities(check, some, a.files, occurrences.oracle(a.root, a.files))
+        entities.todos(check, some, a.files)
 
 
 def word(check, a, proxy):
     """a word that stands only in an override; a resource that is made anew under its name while a process runs"""
     check.of(f"words and new content on {a.server}")
-    server = stdio(a, a.url(proxy))
     all_of = {"scope": {"mode": "all"}, **occurrences.window(*(occurrences.instant(t, None) for t in ("2026-11-01T00:00:00Z", "2027-02-01T00:00:00Z")))}
 
     def found(**args):
         out = ask(check, a, server, "calendar_occurrences_query", **all_of, **args)
         return said(out) if out["error"] else [(occurrences.row(r)[:2], r["snapshot"]["projection"]["fields"]["summary"]) for r in out["content"]["items"]]
 
-    try:
+    with contextlib.closing(stdio(a, a.url(proxy))) as server:
         got = found(text=mixed.WORD)
         check("a word of an override is found", got == [(("more/word.ics", "2026-12-03T20:00:00Z"), "Choir sings the Quagga song")], got)
         got = found(text=mixed.WORD + " choir", categories=["no such"])
@@ -394,27 +414,36 @@ def word(check, a, proxy):
             check("it is deleted", status in (200, 204), status)
         got = found(text=mixed.AGAIN)
         check("what is deleted is not shown", got == [], got)
-    finally:
-        server.close()
 
 
 def warm(check, a, proxy):
     """what an equal query costs in a process that has asked before"""
     check.of(f"warm queries on {a.server}")
-    server = stdio(a, a.url(proxy))
-    try:
+    with contextlib.closing(stdio(a, a.url(proxy))) as server:
         calendars = len(ask(check, a, server, "calendars_list")["content"]["items"])
         for w in ("w7", "w365"):
-            args = {**window(a.truth, w, {"mode": "all"})["args"], "pageSize": 200}
+            args = {**window(a.truth, w, {"mode": "all"})["args"], "pageSize": 200, "detail": "full"}
             first = ask(check, a, server, "calendar_occurrences_query", **args)
             proxy.counts.clear()
+            proxy.bodies = 0
             again = ask(check, a, server, "calendar_occurrences_query", **args)
             counts = dict(proxy.counts)
             check("the answer is the same", not first["error"] and again["content"].get("items") == first["content"].get("items"), said(again))
             check(f"{w} needs {counts} on {calendars} calendars", counts.get("PROPFIND", 0) <= 1 and counts.get("REPORT", 0) <= 2 * calendars
                   and set(counts) <= {"PROPFIND", "REPORT"})
-    finally:
-        server.close()
+            check(f"{w} brings {proxy.bodies} bodies again", (proxy.bodies == 0) == a.rig.shelf)
+
+
+def rooted(check, a):
+    """discovery from the host alone (RFC 6764)"""
+    check.of(f"discovery on {a.server}")
+    root = "http://" + urlsplit(a.base).netloc
+    with contextlib.closing(stdio(a, root + "/")) as server:
+        out = ask(check, a, server, "calendars_list")
+    if check.takes("discovery from the host alone", out):
+        got = {c["calendar"]["href"] for c in (out["content"] or {}).get("items", [])}
+        want = {f"{root}{a.rig.home}{name}/" for name in a.rig.own | {"work", "empty"}}
+        check(f"finds {len(want)} calendars from the host alone", got == want, f"{said(out)} {got}")
 
 
 def on(check, a):
@@ -438,13 +467,16 @@ def on(check, a):
         if not a.rig.system:
             faults(check, a, Proxy(a.base))
         misconfigured(check, a)
+        rooted(check, a)
         for spec in a.agenda:
             agenda(check, a, *spec.split("=", 1), Proxy(a.base))
         more(check, a)
         word(check, a, Proxy(a.base))
         warm(check, a, Proxy(a.base))
+        stored(check, a, Proxy(a.base))
         check.of(f"occurrences on {a.server}")
-        occurrences.compare(check, lambda: stdio(a, a.base), occurrences.oracle(a.root, a.files), {"mode": "all"})
+        scope = many(check, a) if a.server == "radicale" else {"mode": "all"}
+        occurrences.compare(check, lambda: stdio(a, a.base), occurrences.oracle(a.root, a.files), scope)
         check("every refusal that is known of it was met", check.refused == set(a.rig.refuses), set(a.rig.refuses) - check.refused)
 
 
@@ -504,10 +536,11 @@ def each(a, servers, began):
         print(said, end="", flush=True)
         return child.returncode, said
 
+    pool = ThreadPoolExecutor(a.jobs)
     try:
-        with ThreadPoolExecutor(a.jobs) as pool:
-            results = list(pool.map(run, servers))
+        results = list(pool.map(run, servers))
     except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.terminate()
         raise

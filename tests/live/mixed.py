@@ -21,7 +21,7 @@ END:VTIMEZONE
 """
 WORD = "quagga"     # stands in one override and nowhere else
 
-# name: components; a component without BEGIN is a VEVENT
+# name: components of an Event
 EVENTS = {
     "word": ["""SUMMARY:Choir
 DTSTART;TZID=Europe/Lisbon:20260902T190000
@@ -102,6 +102,52 @@ DTEND:20261203T073000Z
 TRANSP:TRANSPARENT"""],
 }
 
+# name: (components, [(state, start, due)]) of a To-do, or of each occurrence of one that recurs, with a summary of its own at
+# the end where it has one; times as they are stored
+TODOS = {
+    "todo-open": (["""SUMMARY:Paint the fence
+DESCRIPTION:Before the winter
+CATEGORIES:Home,Garden
+PRIORITY:1
+STATUS:NEEDS-ACTION
+DTSTART;TZID=Europe/Lisbon:20261201T090000
+DUE;TZID=Europe/Lisbon:20261203T170000"""], [("open", "2026-12-01T09:00:00Z", "2026-12-03T17:00:00Z")]),
+    "todo-undated": (["SUMMARY:Some day\nCATEGORIES:Home"], [("open", None, None)]),
+    "todo-day": (["""SUMMARY:By that day
+STATUS:IN-PROCESS
+PERCENT-COMPLETE:40
+DUE;VALUE=DATE:20261204"""], [("open", None, "2026-12-04")]),
+    "todo-floating": (["SUMMARY:Wherever I am\nDUE:20261202T200000"], [("open", None, "2026-12-02T20:00:00")]),
+    "todo-start": (["SUMMARY:Not before\nDTSTART;VALUE=DATE:20261205"], [("open", "2026-12-05", None)]),
+    "todo-length": (["SUMMARY:Three hours\nDTSTART:20261206T100000Z\nDURATION:PT3H"], [("open", "2026-12-06T10:00:00Z", "2026-12-06T13:00:00Z")]),
+    "todo-done": (["""SUMMARY:Done
+STATUS:COMPLETED
+COMPLETED:20261130T180000Z
+PERCENT-COMPLETE:100
+DUE:20261201T120000Z"""], [("completed", None, "2026-12-01T12:00:00Z")]),
+    "todo-cancelled": (["SUMMARY:Not any more\nSTATUS:CANCELLED\nDUE:20261206T120000Z"], [("cancelled", None, "2026-12-06T12:00:00Z")]),
+    "todo-torn": (["""SUMMARY:Done or not
+STATUS:NEEDS-ACTION
+COMPLETED:20261130T180000Z
+DUE:20261203T120000Z"""], [("indeterminate", None, "2026-12-03T12:00:00Z")]),
+    "todo-weekly": (["""SUMMARY:Water the plants
+DTSTART;TZID=Europe/Lisbon:20261109T080000
+DUE;TZID=Europe/Lisbon:20261109T100000
+RRULE:FREQ=WEEKLY;COUNT=6""", """SUMMARY:Water the plants
+RECURRENCE-ID;TZID=Europe/Lisbon:20261130T080000
+DTSTART;TZID=Europe/Lisbon:20261130T080000
+DUE;TZID=Europe/Lisbon:20261130T100000
+STATUS:COMPLETED
+COMPLETED:20261130T093000Z""", """SUMMARY:Skip the plants
+RECURRENCE-ID;TZID=Europe/Lisbon:20261207T080000
+DTSTART;TZID=Europe/Lisbon:20261207T080000
+DUE;TZID=Europe/Lisbon:20261207T100000
+STATUS:CANCELLED"""], [
+        ("open", "2026-11-09T08:00:00Z", "2026-11-09T10:00:00Z"), ("open", "2026-11-16T08:00:00Z", "2026-11-16T10:00:00Z"),
+        ("open", "2026-11-23T08:00:00Z", "2026-11-23T10:00:00Z"), ("completed", "2026-11-30T08:00:00Z", "2026-11-30T10:00:00Z"),
+        ("cancelled", "2026-12-07T08:00:00Z", "2026-12-07T10:00:00Z", "Skip the plants"), ("open", "2026-12-14T08:00:00Z", "2026-12-14T10:00:00Z")]),
+}
+
 # A name whose resource is deleted and made again: its contents, and where they start.
 AGAIN = "again"
 AGAIN_AS = [(["""SUMMARY:Again 1
@@ -111,8 +157,8 @@ DTSTART:20261205T120000Z
 DTEND:20261205T130000Z"""], "2026-12-05T12:00:00Z")]
 
 
-def file(name, components):
-    text = "".join(f"BEGIN:VEVENT\nUID:{name}\nDTSTAMP:20260101T000000Z\n{c}\nEND:VEVENT\n" if not c.startswith("BEGIN:VTODO")
-                   else c.replace("BEGIN:VTODO", f"BEGIN:VTODO\nUID:{name}\nDTSTAMP:20260101T000000Z") + "\nEND:VTODO\n" for c in components)
+def file(name, components, kind="VEVENT"):
+    head = f"BEGIN:{kind}\nUID:{name}\nDTSTAMP:20260101T000000Z\n"
+    text = "".join(f"{head}{c}\nEND:{kind}\n" for c in components)
     zones = LISBON if "TZID=Europe/Lisbon" in text else ""
     return f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Kalends//live suite//EN\n{zones}{text}END:VCALENDAR\n".replace("\n", "\r\n")

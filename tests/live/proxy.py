@@ -1,4 +1,4 @@
-"""A reverse proxy on loopback that counts requests by method and can answer in the server's place."""
+"""A reverse proxy on loopback that counts requests by method and iCalendar bodies, and can answer in the server's place."""
 import gzip
 import http.client
 import json
@@ -49,6 +49,9 @@ class Handler(BaseHTTPRequestHandler):
             data = r.read()
         finally:
             c.close()
+        plain = gzip.decompress(data) if r.getheader("Content-Encoding") == "gzip" else data
+        with p.lock:
+            p.bodies += plain.count(b"BEGIN:VCALENDAR")
         self.answer(r.status, data, [(k, v) for k, v in r.getheaders() if k.lower() not in HOP | {"content-length"}])
 
     do_OPTIONS = do_HEAD = do_GET = do_PUT = do_DELETE = do_MOVE = forward
@@ -106,7 +109,7 @@ class Proxy(ThreadingHTTPServer):
     def __init__(self, upstream=None, fault=""):
         super().__init__(("127.0.0.1", 0), Handler)
         self.upstream, self.fault = urlsplit(upstream or "").netloc, fault
-        self.lock, self.counts, self.bomb = threading.Lock(), Counter(), None
+        self.lock, self.counts, self.bodies, self.bomb = threading.Lock(), Counter(), 0, None
         self.base = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

@@ -26,7 +26,7 @@ class Rig:
     system: bool = False                # it comes as Debian packages
     profile: str = ""                   # CALDAV_INTEROPERABILITY_PROFILE where a report needs it
     scheduling: str = "not_advertised"
-    shelf: bool = True                  # bodies are kept by Entity Tag
+    shelf: bool = True                   # its Entity Tags say whether a body changed; else bodies are asked for each time
     work: str = "Work & more"           # what it makes of the display name
     stores: dict = field(default_factory=dict)      # resource: what it changes in it, as (what was PUT, what it keeps)
     misses: dict = field(default_factory=dict)      # resource: why its answers to time ranges leave it out
@@ -47,7 +47,7 @@ RIGS = {
                 stores={"floating": [("T080000", "T080000Z"), ("T081500", "T081500Z")],
                         "floating-midnight": [("T233000", "T233000Z"), ("T003000", "T003000Z")],
                         "instant": [("T120000Z", "T120000Z\nDTEND:20261203T130000Z")]},
-                refuses={"calendars_free_busy": "unsupported_capability"}),
+                refuses={"calendars_free_busy": "unsupported_capability", "discovery from the host alone": "upstream_protocol_error"}),
     "sabre/dav 1.8": Rig("sabre-dav-1.8.sh", "/calendars/alice/", {"default"}, "mcp 1.9.4", must=False, system=True,
                          refuses={"calendar_resources_changes": "unsupported_capability"}),
 }
@@ -68,24 +68,22 @@ def free_port():
 def server(script):
     """a rig of tests/servers, up; ended with what it started"""
     folder = tempfile.mkdtemp(prefix="kalends-live.")
-    pid = None
     try:
         port = free_port()
         done = subprocess.run([os.path.join(TESTS, "servers", script), str(port), folder], stdout=subprocess.PIPE,
                               text=True, timeout=300)
-        with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, "pid")) as f:
-            pid = int(f.read())
         if done.returncode:
             raise RuntimeError(f"{script} did not come up")
         yield next(line[5:] for line in done.stdout.splitlines() if line.startswith("BASE="))
     finally:
-        if pid:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGTERM)
-                for _ in range(100):
-                    os.kill(pid, 0)
-                    time.sleep(0.05)
-                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(folder, "pid")) as f:
+                pid = int(f.read())
+            os.kill(pid, signal.SIGTERM)
+            for _ in range(100):
+                os.kill(pid, 0)
+                time.sleep(0.05)
+            os.kill(pid, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

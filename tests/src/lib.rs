@@ -4,6 +4,7 @@
 //! * [`case`]: the cases of `tests/cases`, met in the wild
 //! * [`conformance`]: what every host must do
 //! * [`explore`]: visits every path through a tree of choices
+//! * [`gate`]: a server that holds requests until a test lets them go
 //! * [`host`]: drives machines: one exchange at a time, in any order, cancelling anywhere
 //! * [`promises`]: what every read keeps to, on every path
 //! * [`server`]: a CalDAV server with the oddities of real ones
@@ -14,6 +15,7 @@ pub mod account;
 pub mod case;
 pub mod conformance;
 pub mod explore;
+pub mod gate;
 pub mod host;
 pub mod promises;
 pub mod server;

@@ -5,6 +5,7 @@
 //! everything else is read from the document when it is asked for.
 
 use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -12,8 +13,10 @@ use serde::Serialize;
 use super::document::{Component, Document, FaultKind};
 use super::duration::Duration;
 use super::part::{Name, Part};
+use super::series::Expanded;
 use super::value::{lossy, text};
 use super::zone::Zones;
+use crate::outcome::Diagnostic;
 
 /// What a resource describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,6 +69,8 @@ pub struct Entity {
     /// Those with one, in the order of the document.
     pub(super) overrides: Vec<Part>,
     pub(super) zones: Zones,
+    pub(super) remarks: OnceLock<Vec<Diagnostic>>,
+    pub(super) expanded: Mutex<Option<Expanded>>,
 }
 
 impl Entity {
@@ -98,6 +103,8 @@ impl Entity {
             opaque: None,
             master: None,
             overrides: Vec::new(),
+            remarks: OnceLock::new(),
+            expanded: Mutex::new(None),
         }
     }
 

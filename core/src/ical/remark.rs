@@ -19,7 +19,11 @@ use crate::outcome::Diagnostic;
 impl Entity {
     /// The reason why the resource is opaque, or what was read with leniency, in the order of the codes.
     #[must_use]
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.remarks.get_or_init(|| self.remarked())
+    }
+
+    fn remarked(&self) -> Vec<Diagnostic> {
         let mut remarks = BTreeSet::new();
         match (self.opaque(), self.kind()) {
             (None, Some(kind)) => self.remark(kind, &mut remarks),

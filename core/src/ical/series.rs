@@ -1,6 +1,7 @@
 //! The occurrences of a resource: its components as a recurrence set.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
 
 use serde::Serialize;
 
@@ -34,10 +35,12 @@ pub struct OccurrenceTiming {
     /// Its duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_duration: Option<Duration>,
-    /// Its start in UTC.
-    pub evaluated_start_utc: Temporal,
-    /// Its end in UTC.
-    pub evaluated_end_utc: Temporal,
+    /// Its start in UTC; absent where its year has no four digits there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluated_start_utc: Option<Temporal>,
+    /// Its end in UTC, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluated_end_utc: Option<Temporal>,
     /// The zone that gave days and times without a zone their moments; absent where none was needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluation_time_zone: Option<String>,
@@ -47,7 +50,10 @@ impl OccurrenceTiming {
     /// Of an occurrence that was evaluated under this zone.
     #[must_use]
     pub fn of(instance: &Instance, evaluation: &Zone) -> Self {
-        let utc = |second| Temporal::Utc(Zone::utc().local_at(second));
+        let utc = |second| {
+            let time = Zone::utc().local_at(second);
+            (0..=9999).contains(&time.year()).then_some(Temporal::Utc(time))
+        };
         let times = [Some(&instance.start), instance.end.as_ref()];
         let local = times.into_iter().flatten().any(|time| match time {
             Temporal::Date(_) | Temporal::Floating(_) => true,
@@ -67,7 +73,66 @@ impl OccurrenceTiming {
     }
 }
 
+/// The occurrences of an entity in the window that was asked for last.
+#[derive(Debug)]
+pub(super) struct Expanded {
+    window: Window,
+    evaluation: Box<str>,
+    occurrences: Arc<[Instance]>,
+}
+
+/// One of the occurrences of an entity, which lie together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    all: Arc<[Instance]>,
+    at: u32,
+}
+
+impl Occurrence {
+    /// Each of these.
+    pub fn each(all: &Arc<[Instance]>) -> impl Iterator<Item = Self> + use<'_> {
+        (0..all.len() as u32).map(|at| Self {
+            all: Arc::clone(all),
+            at,
+        })
+    }
+}
+
+impl std::ops::Deref for Occurrence {
+    type Target = Instance;
+
+    fn deref(&self) -> &Instance {
+        &self.all[self.at as usize]
+    }
+}
+
 impl Entity {
+    /// As [`Entity::occurrences`]. What was found last is kept and costs nothing when the same is asked again.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn shared_occurrences(
+        &self,
+        evaluation: &Zone,
+        window: Window,
+        steps: &mut Steps,
+    ) -> Result<Arc<[Instance]>, Unevaluable> {
+        let mut kept = self.expanded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*kept
+            && kept.window == window
+            && *kept.evaluation == *evaluation.name()
+        {
+            return Ok(Arc::clone(&kept.occurrences));
+        }
+        let occurrences: Arc<[Instance]> = self.occurrences(evaluation, window, steps)?.into();
+        *kept = Some(Expanded {
+            window,
+            evaluation: evaluation.name().into(),
+            occurrences: Arc::clone(&occurrences),
+        });
+        Ok(occurrences)
+    }
+
     /// The occurrences in a window, cancelled ones included. An opaque resource has none, nor has a To-do without a
     /// start.
     ///

@@ -141,9 +141,9 @@ impl Remarks {
         resource: &Resource,
         evaluation: &Zone,
         window: Window,
-    ) -> Outcome<Option<Vec<Instance>>> {
+    ) -> Outcome<Option<Arc<[Instance]>>> {
         let mut steps = Steps::new(RESOURCE_STEPS);
-        let instances = resource.entity.occurrences(evaluation, window, &mut steps);
+        let instances = resource.entity.shared_occurrences(evaluation, window, &mut steps);
         self.steps += steps.used();
         if self.steps > QUERY_STEPS {
             let message = "The recurrence rules in the window take more work than one query may do. Ask for a smaller window or fewer Calendars.";

@@ -199,7 +199,9 @@ async fn scheduling(channel: &Channel<'_>, calendar: &Href) -> Outcome<Schedulin
             let told = status
                 .is_success()
                 .then(|| automatic_scheduling(answer.response.headers()));
-            (told.unwrap_or(CapabilityState::Unknown), Some(status.as_u16()))
+            // HTTP has none beyond 599 (RFC 9110, 15).
+            let code = Some(status.as_u16()).filter(|code| *code < 600);
+            (told.unwrap_or(CapabilityState::Unknown), code)
         }
         Err(
             fault @ Fault::Failure(Failure {

@@ -31,6 +31,7 @@ impl Operation for ListCalendars {
     fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<> {
         let account = Arc::clone(account);
         Flow::new(env.now, move |io| async move {
+            io.phase("discovery");
             let found = discover(&Channel::reading(&io, &account, &env)).await?;
             Ok(CalendarList {
                 calendars: found.calendars,

@@ -125,7 +125,7 @@ pub(crate) fn touches(remarks: &mut Remarks, resource: &Resource, bounds: &Bound
         let instances = remarks.occurrences(resource, &bounds.evaluation, window)?;
         return Ok(instances
             .iter()
-            .flatten()
+            .flat_map(|instances| instances.iter())
             .any(|instance| is_within(bounds.from, instance.from, instance.to)));
     }
     let placement = match entity.placement(&bounds.evaluation) {

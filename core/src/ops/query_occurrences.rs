@@ -10,7 +10,7 @@ use crate::exchange::{Channel, exhausted};
 use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::entity::Kind;
-use crate::ical::expand::Instance;
+use crate::ical::series::Occurrence;
 use crate::ical::zone::Zone;
 use crate::machine::Machine;
 use crate::operation::Operation;
@@ -56,7 +56,7 @@ pub struct OccurrenceRow {
     /// Shared by all occurrences of the resource.
     pub resource: Arc<Resource>,
     /// Identity, effective time and evaluated time.
-    pub instance: Instance,
+    pub instance: Occurrence,
 }
 
 impl Operation for QueryOccurrences {
@@ -95,8 +95,7 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
             };
             let before = rows.len();
             rows.extend(
-                instances
-                    .into_iter()
+                Occurrence::each(&instances)
                     .filter(|instance| !instance.cancelled && is_within(ask.from, instance.from, instance.to))
                     .filter(|instance| ask.filter.selects_component(&resource.entity, instance.component))
                     .map(|instance| OccurrenceRow {

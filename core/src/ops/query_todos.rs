@@ -12,8 +12,9 @@ use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::completion::CompletionState;
 use crate::ical::entity::Kind;
-use crate::ical::expand::{Instance, Unevaluable};
+use crate::ical::expand::Unevaluable;
 use crate::ical::placement::{Placed, Placement};
+use crate::ical::series::Occurrence;
 use crate::ical::zone::Zone;
 use crate::machine::Machine;
 use crate::operation::Operation;
@@ -63,7 +64,7 @@ pub struct TodoRow {
     /// Shared by all occurrences of the resource.
     pub resource: Arc<Resource>,
     /// The occurrence.
-    pub instance: Option<Instance>,
+    pub instance: Option<Occurrence>,
     /// Whether it is done.
     pub state: CompletionState,
     /// Why its state cannot be told.
@@ -241,7 +242,7 @@ fn occurrences(
     let entity = &resource.entity;
     let instances = remarks.occurrences(resource, &ask.evaluation, seconds(from, to))?;
     let mut rows = Vec::new();
-    for instance in instances.into_iter().flatten() {
+    for instance in instances.iter().flat_map(Occurrence::each) {
         let selected =
             is_within(from, instance.from, instance.to) && ask.filter.selects_component(entity, instance.component);
         if !selected {
@@ -294,7 +295,7 @@ fn whole(
     Ok(Some(TodoRow { start, due: end, ..row }))
 }
 
-fn row(resource: &Arc<Resource>, component: Option<usize>, instance: Option<Instance>) -> TodoRow {
+fn row(resource: &Arc<Resource>, component: Option<usize>, instance: Option<Occurrence>) -> TodoRow {
     let (state, remark) = match resource.entity.completion(component) {
         Some(Ok(state)) => (state, None),
         Some(Err(remark)) => (CompletionState::Indeterminate, Some(remark)),

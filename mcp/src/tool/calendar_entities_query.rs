@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::caller::Caller;
 use crate::session::Session;
+use crate::tool::Shown;
 use crate::tool::compact::{self, Detail};
 use crate::tool::query::arguments::{Asked, Start, asked};
 use crate::tool::query::{self, Context, Held, Rows};
@@ -17,7 +18,7 @@ use crate::tool::query::{self, Context, Held, Rows};
 const TOOL: &str = "calendar_entities.query";
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Shown> {
     let size = match asked(arguments)? {
         Asked::Start(size) => size,
         Asked::Continue(cursor, size) => return query::next(session, TOOL, cursor, size),

@@ -6,18 +6,21 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::session::Session;
+use crate::tool::Shown;
 use crate::tool::compact::{self, Detail, object};
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Shown> {
     let href = arguments["href"].as_str().unwrap_or_default().to_owned();
     let resource = session
         .engine
         .run(GetResource { href }, &session.account, caller)
         .await?;
-    let snapshot = match Detail::of(arguments) {
+    let detail = Detail::of(arguments);
+    let snapshot = match detail {
         Detail::Compact => compact::snapshot(&resource),
         Detail::Full => compact::full(&resource),
     };
-    Ok(object([("outcome", json!("success")), ("snapshot", snapshot)]))
+    let value = object([("outcome", json!("success")), ("snapshot", snapshot)]);
+    Ok(Shown { value, detail })
 }

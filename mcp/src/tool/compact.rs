@@ -43,6 +43,8 @@ use kalends_core::ical::zone::Zone;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
+use super::query::arguments::utc;
+
 /// Members of structured data with the value that holds where nothing is said (RFC 5545, 3.2.3, 3.2.12, 3.2.15 to
 /// 3.2.17).
 const DEFAULTS: [(&str, &str); 4] = [
@@ -179,8 +181,9 @@ fn timing(instance: &Instance) -> Value {
         ("evaluatedStartUtc", Some(start), instance.from),
         ("evaluatedEndUtc", instance.end.as_ref(), instance.to),
     ] {
-        if time.is_some_and(|time| !tells(time, second)) {
-            timing[member] = json!({"value": super::query::arguments::utc(second)});
+        let unsaid = time.is_some_and(|time| !tells(time, second));
+        if let Some(value) = utc(second).filter(|_| unsaid) {
+            timing[member] = json!({"value": value});
         }
     }
     timing

@@ -10,3 +10,24 @@ pub(crate) mod calendars_list;
 pub(crate) mod compact;
 pub(crate) mod query;
 pub(crate) mod todos_query;
+
+use serde_json::Value;
+
+use compact::Detail;
+
+/// A result, and how much of it is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) value: Value,
+    pub(crate) detail: Detail,
+}
+
+/// Of a tool without `detail`.
+impl From<Value> for Shown {
+    fn from(value: Value) -> Self {
+        Self {
+            value,
+            detail: Detail::Full,
+        }
+    }
+}

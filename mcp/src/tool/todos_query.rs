@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::caller::Caller;
 use crate::session::Session;
+use crate::tool::Shown;
 use crate::tool::compact::{self, Detail, object};
 use crate::tool::query::arguments::{Asked, Start, asked, utc};
 use crate::tool::query::{self, Context, Held, Rows};
@@ -68,7 +69,7 @@ pub(crate) struct Found {
 }
 
 /// Answers a call whose arguments fit the schema.
-pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Value> {
+pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -> Outcome<Shown> {
     let size = match asked(arguments)? {
         Asked::Start(size) => size,
         Asked::Continue(cursor, size) => return query::next(session, TOOL, cursor, size),
@@ -191,23 +192,21 @@ fn fields(row: &TodoRow, projection: &BTreeSet<Field>, detail: Detail, members: 
     }
 }
 
-/// A time as it is stored, and its moment where that takes a zone.
+/// A time as it is stored, and its moment where that takes a zone and can be shown.
 fn evaluated(placed: &Placed, detail: Detail) -> Value {
     let source = compact::shown(&placed.source, detail);
-    match placed.source {
-        Temporal::Utc(_) => source,
-        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Zoned(..) => {
-            let mut pair = object([("source", source)]);
-            match detail {
-                Detail::Full => {
-                    pair["evaluatedUtc"] = json!({"kind": "utcDateTime", "value": utc(placed.second)});
-                }
-                Detail::Compact if compact::tells(&placed.source, placed.second) => {}
-                Detail::Compact => pair["evaluatedUtc"] = json!({"value": utc(placed.second)}),
-            }
-            pair
-        }
+    let moment = match placed.source {
+        Temporal::Utc(_) => None,
+        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Zoned(..) => utc(placed.second),
+    };
+    let Some(moment) = moment else { return source };
+    let mut pair = object([("source", source)]);
+    match detail {
+        Detail::Full => pair["evaluatedUtc"] = json!({"kind": "utcDateTime", "value": moment}),
+        Detail::Compact if compact::tells(&placed.source, placed.second) => {}
+        Detail::Compact => pair["evaluatedUtc"] = json!({"value": moment}),
     }
+    pair
 }
 
 /// What completing the To-do takes, to be sent as it stands.
@@ -231,7 +230,7 @@ fn completion_target(row: &TodoRow, target: CompletionTarget) -> Value {
 }
 
 fn diagnostics(row: &TodoRow) -> Vec<Diagnostic> {
-    let mut told = row.resource.diagnostics();
+    let mut told = row.resource.diagnostics().into_owned();
     told.extend(row.remark.clone());
     told.sort();
     told.dedup();

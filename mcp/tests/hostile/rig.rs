@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use bytes::Bytes;
-use http::Request;
 use kalends_local::Local;
 use kalends_tests::conformance::{Seen, Server, Then, Wire};
+pub(crate) use kalends_tests::gate::honest;
 use serde_json::{Value, json};
 
 use crate::client;
@@ -71,26 +70,6 @@ pub(crate) fn account() -> Local {
             .with_calendar(name, name)
             .put(&format!("{name}/daily.ics"), client::DAILY)
     })
-}
-
-/// Answers as CalDAV has it.
-pub(crate) fn honest(local: &Local, seen: &Seen, wire: &mut dyn Wire) -> io::Result<Then> {
-    let mut words = seen.line.split(' ');
-    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let mut request = Request::builder().method(method).uri(target);
-    for (name, value) in &seen.headers {
-        request = request.header(name, value);
-    }
-    let request = request.body(Bytes::from(seen.body.clone())).map_err(io::Error::other)?;
-    let response = local.answer(request);
-    write!(wire, "HTTP/1.1 {}\r\n", response.status())?;
-    for (name, value) in response.headers().iter().filter(|(name, _)| *name != "content-length") {
-        write!(wire, "{name}: {}\r\n", value.to_str().map_err(io::Error::other)?)?;
-    }
-    write!(wire, "content-length: {}\r\n\r\n", response.body().len())?;
-    wire.write_all(response.body())?;
-    wire.flush()?;
-    Ok(Then::Keep)
 }
 
 /// The binary on its pipes. Keeps every line and the whole of standard error.

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::client::Server;
 use crate::folder;
+use crate::referee::Referee;
 
 /// The tools as they are listed.
 pub(crate) const ORDER: [&str; 8] = [
@@ -53,4 +54,51 @@ fn names_are_listed_as_configured_and_accepted_in_both_spellings() {
             );
         }
     }
+}
+
+/// Every member of `calendarDescriptor`, and what is wrong with the configured hrefs.
+#[test]
+fn calendars_are_listed_with_all_that_is_known_of_them() {
+    let folder = folder().calendar("bare", &[]).calendar("hidden", &[]);
+    let settings =
+        json!({"name": "Work", "description": "Mine", "color": "#12345678", "order": 7, "components": ["VEVENT"]});
+    std::fs::write(folder.0.join("work/.calendar.json"), settings.to_string()).unwrap();
+    let href = |name: &str| format!("{}/{name}/", folder.url());
+    let configured = ["work", "bare", "work", "none"].map(href).join(",");
+    let mut server = Server::start(&[("CALDAV_URL", &folder.url()), ("CALDAV_CALENDAR_HREFS", &configured)]);
+    server.initialize("2025-11-25");
+    let referee = Referee::new(&mut server);
+    let mut list = server.success("calendars_list", json!({}));
+    referee.full("calendars_list", &list);
+    let codes: Vec<_> = list["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|told| told["code"].clone())
+        .collect();
+    assert_eq!(codes, ["duplicate_calendar_href", "calendar_href_not_found"]);
+    assert_eq!(list["pagination"], json!({"mode": "non_snapshot", "nextCursor": null}));
+    for item in list["items"].as_array_mut().unwrap() {
+        assert!(
+            item.as_object_mut()
+                .unwrap()
+                .remove("changeTag")
+                .is_some_and(|tag| tag.is_string())
+        );
+    }
+    let kind = |state: &str, value: &str| json!({"state": state, "evidence": [{"source": "supported-calendar-component-set", "value": value}]});
+    let (all, events) = ("VEVENT,VTODO,VJOURNAL", "VEVENT");
+    let expected = json!([
+        {
+            "calendar": {"href": href("bare")}, "displayName": "bare", "displayNameProvenance": "dav-displayname", "description": null,
+            "davDescription": null, "color": null, "order": null,
+            "entityKinds": {"event": kind("advertised", all), "todo": kind("advertised", all)}
+        },
+        {
+            "calendar": {"href": href("work")}, "displayName": "Work", "displayNameProvenance": "dav-displayname", "description": "Mine",
+            "davDescription": null, "color": "#123456", "order": 7,
+            "entityKinds": {"event": kind("advertised", events), "todo": kind("not_advertised", events)}
+        }
+    ]);
+    assert_eq!(list["items"], expected);
 }

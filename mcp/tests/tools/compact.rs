@@ -277,6 +277,11 @@ fn nothing_is_renamed_moved_or_changed_in_compact_results() {
         "description",
         "recurrence"
     ]);
+    // What is left out is left out only where it follows: this end is in another zone than its start.
+    let page = server.success(OCCURRENCES, days.clone());
+    let ends: Vec<_> = rows(&page).iter().map(|row| &row["timing"]["effectiveEnd"]).collect();
+    let abroad = json!({"value": "2026-12-01T20:00:00", "timeZoneId": "America/New_York"});
+    assert!(ends.contains(&&abroad), "{ends:?}");
     let mut asks = vec![
         ("calendars_list", json!({}), 1),
         (

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{DAILY, Folder, Server, window};
 use crate::referee::Referee;
-use crate::{ENTITIES, GET, resource, rows, with};
+use crate::{ENTITIES, GET, OCCURRENCES, resource, rows, with};
 
 /// Two Calendars: a series, single Events, To-dos with and without dates, what cannot be understood, an unknown zone.
 fn account() -> Folder {
@@ -178,4 +178,34 @@ fn a_calendar_that_does_not_take_the_kind_is_told() {
     referee.full(ENTITIES, &page);
     assert_eq!(page["items"], json!([]));
     assert_eq!(page["diagnostics"][0]["code"], "entity_kind_not_advertised");
+}
+
+#[test]
+fn of_many_resources_with_an_unknown_zone_all_are_counted_and_25_named() {
+    let lost = |at: usize| {
+        resource(
+            "VEVENT",
+            &format!("{at:02}"),
+            "DTSTART;TZID=Nowhere/Land:20261205T100000",
+        )
+    };
+    let files: Vec<_> = (0..30).map(|at| (format!("{at:02}.ics"), lost(at))).collect();
+    let files: Vec<_> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_bytes()))
+        .collect();
+    let folder = Folder::new().calendar("work", &files);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let first: Vec<_> = (0..25).map(|at| format!("{}/work/{at:02}.ics", folder.url())).collect();
+    let days = window("2026-12-05T00:00:00Z", "2026-12-08T00:00:00Z");
+    for (tool, more) in [(ENTITIES, json!({"entityKinds": ["event"]})), (OCCURRENCES, json!({}))] {
+        let page = server.success(tool, with(days.clone(), with(more, json!({"detail": "full"}))));
+        referee.full(tool, &page);
+        assert_eq!(page["temporallyUnresolved"], json!({"count": 30, "hrefs": first}));
+        assert_eq!(page["items"], json!([]));
+    }
+    // Without a window nothing has to be evaluated.
+    let page = server.success(ENTITIES, ask(json!({})));
+    assert_eq!((rows(&page).len(), page.get("temporallyUnresolved")), (30, None));
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::{Folder, Server, window};
 use crate::referee::Referee;
 use crate::scripted::honest;
-use crate::{ENTITIES, OCCURRENCES, TODOS, resource, rows, with};
+use crate::{ENTITIES, OCCURRENCES, TODOS, resource, rows, with, work};
 
 /// Ten Events and ten To-dos, one of each on each of ten days.
 fn ten_days() -> Folder {
@@ -198,4 +198,33 @@ fn a_continuation_costs_no_request() {
         }
         assert_eq!((count, server.log().len()), (10, asked), "{tool}");
     }
+}
+
+/// A result has at most 4 MiB.
+#[test]
+fn a_page_that_is_too_large_says_so_and_a_smaller_one_is_given() {
+    let long = |uid: &str| {
+        resource(
+            "VEVENT",
+            uid,
+            &format!("DTSTART:20261201T090000Z | DESCRIPTION:{}", "x".repeat(1_500_000)),
+        )
+    };
+    let folder = work(&[("a.ics", long("a")), ("b.ics", long("b")), ("c.ics", long("c"))]);
+    let mut server = Server::on(&folder, "2025-11-25");
+    let referee = Referee::new(&mut server);
+    let ask = json!({"scope": {"mode": "all"}, "entityKinds": ["event"]});
+    let error = server.failure(ENTITIES, ask.clone());
+    referee.full(ENTITIES, &error);
+    assert_eq!(
+        (&error["code"], &error["phase"], &error["limits"]["limit"]),
+        (
+            &json!("payload_too_large"),
+            &json!("admissionAndPayload"),
+            &json!(4 << 20)
+        )
+    );
+    let page = server.success(ENTITIES, with(ask, json!({"pageSize": 2})));
+    assert_eq!(rows(&page).len(), 2);
+    server.success(ENTITIES, json!({"cursor": page["pagination"]["nextCursor"]}));
 }

@@ -85,8 +85,8 @@ impl Memory {
     /// The codes of the diagnostics of each resource that has any.
     fn remarks(&self) -> Vec<Vec<&'static str>> {
         let codes = |row: &OccurrenceRow| -> Vec<_> {
-            let diagnostics = row.resource.diagnostics().into_iter();
-            diagnostics.map(|diagnostic| diagnostic.code).collect()
+            let diagnostics = row.resource.diagnostics();
+            diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
         };
         let rows = self.rows("2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z", &Zone::utc());
         let mut seen = BTreeSet::new();

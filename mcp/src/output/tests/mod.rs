@@ -1,3 +1,4 @@
 mod cases;
+mod corpus;
 mod planted;
 mod reference;

@@ -259,9 +259,11 @@ pub(crate) fn rounded(text: &str) -> Option<Timestamp> {
     second.checked_add(((ticks + up) * 100).nanoseconds()).ok()
 }
 
-/// A whole second in the form of `utcDateTime`.
-pub(crate) fn utc(second: i64) -> String {
-    Timestamp::from_second(second).map_or_else(|_| String::new(), |instant| instant.to_string())
+/// A whole second in the form of `utcDateTime`, if its year has four digits.
+pub(crate) fn utc(second: i64) -> Option<String> {
+    const YEARS: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
+    let instant = Timestamp::from_second(second).ok().filter(|_| YEARS.contains(&second));
+    instant.map(|instant| instant.to_string())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
 use crate::session::Session;
+use crate::tool::Shown;
 use crate::tool::compact::{Detail, drop_empty};
 use crate::tool::todos_query::Found;
 use crate::tool::{calendar_entities_query, calendar_occurrences_query, todos_query};
@@ -56,7 +57,7 @@ pub(crate) struct Held {
 ///
 /// # Errors
 /// `busy` or `limit_exhausted` if there is no space.
-pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> Outcome<Value> {
+pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> Outcome<Shown> {
     if held.rows.len() <= size {
         return Ok(held.page(0, size, None));
     }
@@ -75,7 +76,7 @@ pub(crate) fn first(session: &Session, tool: &str, held: Held, size: usize) -> O
 ///
 /// # Errors
 /// `invalid_input` for what is no cursor of this tool, `cursor_expired`.
-pub(crate) fn next(session: &Session, tool: &str, cursor: &str, size: usize) -> Outcome<Value> {
+pub(crate) fn next(session: &Session, tool: &str, cursor: &str, size: usize) -> Outcome<Shown> {
     let now = session.engine.now();
     let position = session.cursors.open(tool, cursor, now)?;
     let held = session.snapshots(|store| store.get(now, position.snapshot));
@@ -95,7 +96,7 @@ impl Held {
         self.context.as_ref().map_or("", |context| context.zone.name())
     }
 
-    fn page(&self, from: usize, size: usize, following: Option<String>) -> Value {
+    fn page(&self, from: usize, size: usize, following: Option<String>) -> Shown {
         let mut page = Map::new();
         page.insert("outcome".into(), json!("success"));
         page.insert("items".into(), self.items(from, size).into());
@@ -117,7 +118,10 @@ impl Held {
         if self.detail == Detail::Compact {
             drop_empty(&mut page, &["diagnostics"]);
         }
-        page.into()
+        Shown {
+            value: page.into(),
+            detail: self.detail,
+        }
     }
 
     fn items(&self, from: usize, size: usize) -> Vec<Value> {
@@ -165,5 +169,38 @@ fn weight<T>(rows: &[T], resource: impl Fn(&T) -> &Arc<Resource>) -> Weight {
     Weight {
         items: rows.len(),
         bytes: bytes + size_of_val(rows),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_core::ical::entity::Entity;
+
+    use super::*;
+
+    #[test]
+    fn a_resource_that_several_rows_share_counts_once() {
+        let resource = |name: &str, entity: &Arc<Entity>| {
+            Arc::new(Resource {
+                calendar: Href::parse("https://dav.example/work/").unwrap(),
+                href: Href::parse(&format!("https://dav.example/work/{name}")).unwrap(),
+                etag: None,
+                entity: Arc::clone(entity),
+            })
+        };
+        let (one, other) = (vec![b'x'; 1000], vec![b'y'; 3000]);
+        let [one, other] = [one, other].map(|octets| Arc::new(Entity::read(octets.into())));
+        let (first, second) = (resource("a", &one), resource("b", &other));
+        let rows = [&first, &first, &second, &first].map(Arc::clone).to_vec();
+        let weight = Rows::Entities(rows).weight();
+        let pointers = 4 * size_of::<Arc<Resource>>();
+        assert_eq!(
+            weight,
+            Weight {
+                items: 4,
+                bytes: one.footprint() + other.footprint() + pointers
+            }
+        );
+        assert!(weight.bytes >= 4000);
     }
 }

@@ -141,7 +141,8 @@ fn inline_content_is_counted_in_alarms_and_overrides_too() {
         "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T000000Z\nRRULE:FREQ=DAILY\n{inline}{alarm}END:VEVENT\n\
          BEGIN:VEVENT\nUID:1\nRECURRENCE-ID:20260102T000000Z\nDTSTART:20260102T000000Z\n{inline}END:VEVENT\nEND:VCALENDAR\n"
     );
-    let diagnostics = Entity::read(text.into()).diagnostics();
+    let entity = Entity::read(text.into());
+    let diagnostics = entity.diagnostics();
     let told = diagnostics
         .iter()
         .find(|it| it.code == "inline_content_omitted")
