@@ -12,7 +12,8 @@ use std::sync::mpsc::Sender;
 
 use kalends_blocking::Blocking;
 use kalends_core::env::Env;
-use kalends_core::machine::{ExchangeId, Machine, Mutation, Reply, Step};
+use kalends_core::flow::Flow;
+use kalends_core::machine::{BodyLimit, Effect, ExchangeId, FailureKind, Machine, Mutation, Reply, Sent, Step};
 use kalends_core::time::{Moment, Utc};
 use kalends_tests::conformance::{Ask, Script, Server, respond};
 use kalends_tokio::Tokio;
@@ -128,6 +129,18 @@ fn tokio_hears_an_open_write_out() {
     let canceled = async { canceled.await.unwrap() };
     let replies = current_thread().block_on(host.drive(machine, canceled));
     assert_eq!(replies[0].as_ref().unwrap().status(), 201);
+}
+
+#[test]
+fn tokio_sends_nothing_for_a_machine_that_was_canceled_before() {
+    let host = Tokio::new(kalends_tokio::Options::default()).unwrap();
+    let machine = Flow::new(host.now(), |io| async move {
+        let request = http::Request::new(bytes::Bytes::new());
+        io.send(request, Effect::Read, BodyLimit::HeadersOnly).await
+    });
+    let reply = current_thread().block_on(host.drive(machine, std::future::ready(())));
+    let failure = reply.expect_err("there is no server");
+    assert_eq!((failure.sent, failure.kind), (Sent::No, FailureKind::Canceled));
 }
 
 /// A script that tells when it is canceled, and goes on.
