@@ -17,16 +17,17 @@
 //! ```
 
 mod edit;
+mod query;
 mod recurrence;
 pub mod script;
 mod vtimezone;
 
+use script::second;
 pub use vtimezone::vtimezone;
 
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use jiff::Timestamp;
 use kalends_core::dav::xml::Limits;
 use kalends_core::dav::{descriptor, error_body, multistatus};
 use kalends_core::href::Href;
@@ -50,7 +51,7 @@ pub use recurrence::recurrence;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("ical_document", ical_document),
     ("vtimezone", vtimezone),
     ("edit", edit),
@@ -59,6 +60,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("flow_discovery", flow_discovery),
     ("flow_scan", flow_scan),
     ("flow_one_calendar", flow_one_calendar),
+    ("flow_query", flow_query),
     ("free_busy", free_busy),
     ("mcp_line", mcp_line),
 ];
@@ -144,7 +146,6 @@ pub fn flow_discovery(data: &[u8]) {
 /// # Panics
 /// If a promise of [`script::Server`] is broken.
 pub fn flow_scan(data: &[u8]) {
-    let second = |second| Timestamp::from_second(second).expect("in range");
     let ask = QueryOccurrences {
         scope: Scope::All,
         from: second(WINDOW.from),
@@ -155,6 +156,14 @@ pub fn flow_scan(data: &[u8]) {
     script::play(ask, data);
 }
 
+/// Asks the same three times of one account, cold and warm, while answers are honest, failures, or made up.
+///
+/// # Panics
+/// If a host is asked that nobody allowed, a query has no end, or honest answers make a wrong one.
+pub fn flow_query(data: &[u8]) {
+    query::play(data);
+}
+
 /// Inspects a Calendar, asks when it is busy and what has changed in it, on a server that answers as scripted.
 ///
 /// # Panics
@@ -162,7 +171,6 @@ pub fn flow_scan(data: &[u8]) {
 pub fn flow_one_calendar(data: &[u8]) {
     let calendar = Href::parse("https://dav.example/work/").expect("an absolute URL");
     let calendar_href = calendar.to_string();
-    let second = |second| Timestamp::from_second(second).expect("in range");
     script::play(
         InspectCalendar {
             calendar_href: calendar_href.clone(),

@@ -5,16 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{Response, StatusCode};
-use kalends_core::account::credential::Credential;
-use kalends_core::account::secret::Secret;
-use kalends_core::account::trust::RedirectHost;
-use kalends_core::account::{Account, Settings};
-use kalends_core::env::Env;
+use jiff::Timestamp;
+use kalends_core::account::Account;
 use kalends_core::href::Href;
 use kalends_core::machine::{BodyLimit, Exchange, Failure, FailureKind, Machine, Moment, Mutation, Reply, Sent};
 use kalends_core::operation::Operation;
-use kalends_core::time::Utc;
 use kalends_local::Local;
+use kalends_tests::account::{ALLOWED, ENV, HOME, settings};
 use kalends_tests::host::{World, concurrent, sequential};
 
 /// Between the answers of a script.
@@ -22,10 +19,7 @@ const SEPARATOR: &[u8] = b"\n%%\n";
 /// The most requests of one operation over any script.
 const MAX_REQUESTS: usize = 2000;
 /// How long a read may take in simulated time: its budget, and a moment to notice.
-const MAX_TIME: Duration = Duration::from_secs(31);
-const HOME: &str = "https://dav.example/";
-/// A host that the user allowed.
-const ALLOWED: &str = "p1.dav.example";
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(31);
 
 /// Starts an operation on a server that answers by the script, once with one exchange at a time and once with all.
 ///
@@ -33,28 +27,30 @@ const ALLOWED: &str = "p1.dav.example";
 /// If a promise of [`Server`] is broken.
 pub fn play<O: Operation + Clone>(operation: O, script: &[u8]) {
     let start = || {
-        let credential = Credential::Basic {
-            username: "ana".into(),
-            password: Secret::new("secret"),
-        };
-        let url = Href::parse(HOME).expect("an absolute URL");
-        let mut settings = Settings::new(url, credential);
-        settings.redirect_hosts.extend(RedirectHost::parse(ALLOWED));
-        let account = Account::new(settings).expect("plain credentials");
-        let env = Env {
-            now: Moment::ZERO,
-            utc: Utc(1_795_996_800_000),
-            seed: [7; 32],
-        };
-        Reading(operation.clone().start(env, &account))
+        let account = Account::new(settings("/")).expect("plain credentials");
+        Reading(operation.clone().start(ENV, &account))
     };
     sequential(start(), &mut Server::new(script), None);
     sequential(start(), &mut Server::new(script), Some(script.len() % 7));
     concurrent(start(), &mut Server::new(script));
 }
 
+/// Whether a request goes where the user allowed, with the credential.
+pub(crate) fn is_trusted(exchange: &Exchange) -> bool {
+    let origin = Href::from_uri(exchange.request.uri())
+        .expect("an absolute URL")
+        .origin();
+    let allowed = [HOME, ALLOWED].map(|host| format!("https://{host}"));
+    allowed.contains(&origin.to_string()) && exchange.request.headers().contains_key(AUTHORIZATION)
+}
+
+/// A moment of Unix time.
+pub(crate) fn second(second: i64) -> Timestamp {
+    Timestamp::from_second(second).expect("in range")
+}
+
 /// A machine that has nothing to say about writes.
-struct Reading<M>(M);
+pub(crate) struct Reading<M>(pub(crate) M);
 
 impl<M: Machine> Machine for Reading<M> {
     type Output = M::Output;
@@ -142,14 +138,11 @@ impl World for Server<'_> {
     fn answer(&mut self, exchange: &Exchange) -> Reply {
         self.requests += 1;
         assert!(self.requests <= MAX_REQUESTS, "requests without an end");
-        let href = Href::from_uri(exchange.request.uri()).expect("an absolute URL");
-        let origin = href.origin();
-        let trusted = [HOME.to_owned(), format!("https://{ALLOWED}/")];
         assert!(
-            trusted.contains(&format!("{origin}/")),
-            "asks {origin}, which nobody allowed"
+            is_trusted(exchange),
+            "asks {}, which nobody allowed",
+            exchange.request.uri()
         );
-        assert!(exchange.request.headers().contains_key(AUTHORIZATION));
         let fail = |sent, kind| Err(Failure { sent, kind });
         let Some(answer) = self.script.pop() else {
             return fail(Sent::No, FailureKind::Unreachable);

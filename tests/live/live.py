@@ -536,10 +536,11 @@ def each(a, servers, began):
         print(said, end="", flush=True)
         return child.returncode, said
 
+    pool = ThreadPoolExecutor(a.jobs)
     try:
-        with ThreadPoolExecutor(a.jobs) as pool:
-            results = list(pool.map(run, servers))
+        results = list(pool.map(run, servers))
     except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.terminate()
         raise

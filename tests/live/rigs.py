@@ -68,24 +68,22 @@ def free_port():
 def server(script):
     """a rig of tests/servers, up; ended with what it started"""
     folder = tempfile.mkdtemp(prefix="kalends-live.")
-    pid = None
     try:
         port = free_port()
         done = subprocess.run([os.path.join(TESTS, "servers", script), str(port), folder], stdout=subprocess.PIPE,
                               text=True, timeout=300)
-        with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, "pid")) as f:
-            pid = int(f.read())
         if done.returncode:
             raise RuntimeError(f"{script} did not come up")
         yield next(line[5:] for line in done.stdout.splitlines() if line.startswith("BASE="))
     finally:
-        if pid:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGTERM)
-                for _ in range(100):
-                    os.kill(pid, 0)
-                    time.sleep(0.05)
-                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(folder, "pid")) as f:
+                pid = int(f.read())
+            os.kill(pid, signal.SIGTERM)
+            for _ in range(100):
+                os.kill(pid, 0)
+                time.sleep(0.05)
+            os.kill(pid, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -290,7 +290,7 @@ fn a_filter_finds_the_same_however_the_server_looks_for_texts() {
         let filter = filter(&items, asked);
         let (truth, _) = found(&Server::from(calendar(&items)), &filter);
         let (rows, searches) = found(&Server::odd(calendar(&items), servers[at]), &filter);
-        prop_assert_eq!(rows, truth.clone(), "{:?}", servers[at]);
+        prop_assert_eq!(&rows, &truth, "{:?}", servers[at]);
         let mut counts = looked.get();
         counts[at] += searches;
         looked.set(counts);

@@ -295,13 +295,21 @@ impl Server {
     /// # Panics
     /// If it cannot be stored.
     pub fn put(&self, path: &str, content: impl Into<Bytes>) {
+        assert!(self.try_put(path, content), "{path}");
+    }
+
+    /// Stores a member, unless the server refuses it.
+    pub fn try_put(&self, path: &str, content: impl Into<Bytes>) -> bool {
         let status = self.perform(Method::PUT, path, content.into());
-        assert!(matches!(status, 201 | 204), "{path}: {status}");
+        if !matches!(status, 201 | 204) {
+            return false;
+        }
         let mut state = self.state();
         let version = state.versions.entry(format!("{}{path}", self.home)).or_default();
         *version = if status == 201 { 0 } else { *version + 1 };
         drop(state);
         self.note(path, Entry::Stored);
+        true
     }
 
     /// Deletes a member.
@@ -309,8 +317,16 @@ impl Server {
     /// # Panics
     /// If it is not there.
     pub fn delete(&self, path: &str) {
-        assert_eq!(self.perform(Method::DELETE, path, Bytes::new()), 204, "{path}");
-        self.note(path, Entry::Removed);
+        assert!(self.try_delete(path), "{path}");
+    }
+
+    /// Deletes a member, if it is there.
+    pub fn try_delete(&self, path: &str) -> bool {
+        let there = self.perform(Method::DELETE, path, Bytes::new()) == 204;
+        if there {
+            self.note(path, Entry::Removed);
+        }
+        there
     }
 
     /// Changes a property of a Calendar, such as `work/`.
