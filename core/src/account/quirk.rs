@@ -136,47 +136,35 @@ pub const REGISTER: &[Entry] = &[
     },
 ];
 
+/// The oddities whose sign is seen.
+fn whose(is_seen: impl Fn(Sign) -> bool) -> impl Iterator<Item = Quirk> {
+    let seen = REGISTER.iter().filter(move |entry| is_seen(entry.sign));
+    seen.map(|entry| entry.quirk)
+}
+
 /// The oddities that an answer's headers give away.
 pub fn by_headers(headers: &HeaderMap) -> impl Iterator<Item = Quirk> {
-    REGISTER
-        .iter()
-        .filter(|entry| seen_in(entry.sign, headers))
-        .map(|entry| entry.quirk)
+    whose(|sign| seen_in(sign, headers))
 }
 
 /// The oddities that the path of a calendar home gives away.
 pub fn by_home(path: &str) -> impl Iterator<Item = Quirk> {
-    let seen = move |sign: Sign| matches!(sign, Sign::HomePrefix(prefix) if path.starts_with(prefix));
-    REGISTER
-        .iter()
-        .filter(move |entry| seen(entry.sign))
-        .map(|entry| entry.quirk)
+    whose(move |sign| matches!(sign, Sign::HomePrefix(prefix) if path.starts_with(prefix)))
 }
 
 /// The oddities that a strong Entity Tag gives away.
 pub fn by_entity_tag(etag: &str) -> impl Iterator<Item = Quirk> {
-    let seen = move |sign: Sign| matches!(sign, Sign::EntityTag(prefix) if etag.starts_with(prefix));
-    REGISTER
-        .iter()
-        .filter(move |entry| seen(entry.sign))
-        .map(|entry| entry.quirk)
+    whose(move |sign| matches!(sign, Sign::EntityTag(prefix) if etag.starts_with(prefix)))
 }
 
 /// The oddities of a family that the user names.
 pub fn by_profile(profile: Option<Profile>) -> impl Iterator<Item = Quirk> {
-    REGISTER
-        .iter()
-        .filter(move |entry| matches!(entry.sign, Sign::Profile(named) if Some(named) == profile))
-        .map(|entry| entry.quirk)
+    whose(move |sign| matches!(sign, Sign::Profile(named) if Some(named) == profile))
 }
 
 /// The oddities that a sync token gives away.
 pub fn by_sync_token(token: &str) -> impl Iterator<Item = Quirk> {
-    let seen = move |sign: Sign| matches!(sign, Sign::SyncToken(prefix) if token.starts_with(prefix));
-    REGISTER
-        .iter()
-        .filter(move |entry| seen(entry.sign))
-        .map(|entry| entry.quirk)
+    whose(move |sign| matches!(sign, Sign::SyncToken(prefix) if token.starts_with(prefix)))
 }
 
 fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
