@@ -192,6 +192,23 @@ impl Document {
         self.lines.len()
     }
 
+    /// Whether any content line, unfolded and otherwise as written, contains this ASCII text, in any case.
+    #[must_use]
+    pub fn has_text(&self, text: &[u8]) -> bool {
+        let Some((first, rest)) = text.split_first() else {
+            return true;
+        };
+        let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+        let is_at = |line: &[u8], at: usize| {
+            let found = line[at + 1..].get(..rest.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(rest))
+        };
+        self.lines.iter().any(|line| {
+            let octets = unfolded(&self.bytes[line.start as usize..line.end as usize], line.folded);
+            memchr::memchr2_iter(lower, upper, &octets).any(|at| is_at(&octets, at))
+        })
+    }
+
     /// The octets, unchanged.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {

@@ -5,10 +5,8 @@
 //! character that iCalendar escapes, since some servers compare the escaped text; nor a colon or a quotation mark, which
 //! some writers escape, too, and not every server decodes.
 
-use super::text_filter::TextFilter;
+use super::text_filter::{TextFilter, longest_run};
 
-/// The shortest run that is worth a request, in characters.
-const SHORTEST: usize = 3;
 /// Where a term of the text may be found.
 const TEXTS: [&str; 4] = ["SUMMARY", "DESCRIPTION", "LOCATION", "CATEGORIES"];
 /// Where a category may be found.
@@ -27,29 +25,15 @@ pub struct Probe<'a> {
 /// their longest runs. None if nothing is long enough.
 #[must_use]
 pub fn probes(filter: &TextFilter) -> Vec<Probe<'_>> {
-    let category = longest(filter.categories()).map(|run| Probe {
+    let category = longest_run(filter.categories()).map(|run| Probe {
         properties: &CATEGORIES,
         run,
     });
-    let term = longest(filter.terms()).map(|run| Probe {
+    let term = longest_run(filter.terms()).map(|run| Probe {
         properties: &TEXTS,
         run,
     });
     category.into_iter().chain(term).collect()
-}
-
-fn longest(texts: &[String]) -> Option<&str> {
-    let eligible = |c: char| (' '..='~').contains(&c) && !matches!(c, '\\' | ',' | ';' | ':' | '"');
-    let runs = texts
-        .iter()
-        .flat_map(|text| text.split(|c| !eligible(c)))
-        .map(str::trim)
-        .filter(|run| run.len() >= SHORTEST);
-    // The first of the longest.
-    runs.fold(None, |best: Option<&str>, run| match best {
-        Some(best) if best.len() >= run.len() => Some(best),
-        _ => Some(run),
-    })
 }
 
 #[cfg(test)]

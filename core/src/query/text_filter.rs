@@ -21,16 +21,20 @@ pub const MAX_CATEGORY: usize = 128;
 pub struct TextFilter {
     terms: Vec<String>,
     categories: Vec<String>,
+    /// What every selected resource has in some content line, if a text or category is plain enough to tell.
+    run: Option<String>,
 }
 
 impl TextFilter {
     /// Splits the text at white space and folds everything.
     #[must_use]
     pub fn new(text: Option<&str>, categories: &[String]) -> Self {
-        Self {
-            terms: text.unwrap_or("").split_whitespace().map(fold).collect(),
-            categories: categories.iter().map(|category| fold(category.trim())).collect(),
-        }
+        let terms: Vec<String> = text.unwrap_or("").split_whitespace().map(fold).collect();
+        let categories: Vec<String> = categories.iter().map(|category| fold(category.trim())).collect();
+        let run = longest_run(&categories)
+            .or_else(|| longest_run(&terms))
+            .map(str::to_owned);
+        Self { terms, categories, run }
     }
 
     /// Whether everything is selected, so that no component need be looked at.
@@ -57,6 +61,9 @@ impl TextFilter {
         if self.is_empty() {
             return true;
         }
+        if !self.may_select(entity) {
+            return false;
+        }
         let own = entity.searchable(component);
         let texts = [
             own.summary.as_deref(),
@@ -73,6 +80,12 @@ impl TextFilter {
             || entity
                 .components()
                 .any(|component| self.selects_component(entity, component))
+    }
+
+    /// Whether the stored octets have what no selected component can be without: cheaper than to decode the component.
+    fn may_select(&self, entity: &Entity) -> bool {
+        let run = self.run.as_deref();
+        run.is_none_or(|run| entity.document().has_text(run.as_bytes()))
     }
 
     /// Whether one component is selected: by its texts (summary, description, location) and its categories.
@@ -92,10 +105,31 @@ impl TextFilter {
     }
 }
 
+/// The shortest run that tells anything, in characters.
+const SHORTEST: usize = 3;
+
+/// The first of the longest runs of printable ASCII without characters that iCalendar escapes or XML and servers treat
+/// apart. A text that holds the folded text holds it, whatever is escaped.
+pub(super) fn longest_run(texts: &[String]) -> Option<&str> {
+    let eligible = |c: char| (' '..='~').contains(&c) && !matches!(c, '\\' | ',' | ';' | ':' | '"');
+    let runs = texts
+        .iter()
+        .flat_map(|text| text.split(|c| !eligible(c)))
+        .map(str::trim)
+        .filter(|run| run.len() >= SHORTEST);
+    runs.fold(None, |best: Option<&str>, run| match best {
+        Some(best) if best.len() >= run.len() => Some(best),
+        _ => Some(run),
+    })
+}
+
 /// Lower case: ASCII by ASCII rules; other characters by Unicode's simple mapping, but never into ASCII (U+212A) and
 /// never into several characters (U+0130). No normalisation.
 #[must_use]
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.chars()
         .map(|c| {
             let mut lower = c.to_lowercase();

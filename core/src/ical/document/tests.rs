@@ -258,3 +258,22 @@ proptest! {
         walk(&document);
     }
 }
+
+#[test]
+fn text_is_found_across_folds_and_in_any_case() {
+    let document = Document::parse(Bytes::from_static(
+        b"BEGIN:VEVENT\r\nSUMMARY:Team lu\r\n nch\r\nLOCATION:Room\r\nEND:VEVENT\r\n",
+    ))
+    .unwrap();
+    for (text, found) in [
+        ("lunch", true),
+        ("TEAM LUNCH", true),
+        ("room", true),
+        ("lunches", false),
+        ("nchlocation", false),
+        ("VEVENT", true),
+        ("", true),
+    ] {
+        assert_eq!(document.has_text(text.as_bytes()), found, "{text}");
+    }
+}

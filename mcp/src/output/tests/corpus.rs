@@ -10,6 +10,7 @@ use kalends_core::ical::entity::{Entity, Kind as EntityKind};
 use kalends_core::ical::expand::{Instance, Window};
 use kalends_core::ical::placement::Placed;
 use kalends_core::ical::recur::Steps;
+use kalends_core::ical::series::Occurrence;
 use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::OccurrenceRow;
 use kalends_core::ops::query_todos::TodoRow;
@@ -141,16 +142,16 @@ fn judge(octets: &[u8], zone: &Zone, name: &str) {
             );
         }
         let instances = entity.occurrences(zone, EVER, &mut Steps::new(10_000));
-        let instances: Vec<_> = instances.unwrap_or_default().into_iter().take(3).collect();
+        let instances: Arc<[Instance]> = instances.unwrap_or_default().into_iter().take(3).collect();
         for detail in [Detail::Full, Detail::Compact] {
             let rows = vec![calendar_entities_query::shown(&resource, detail)];
             check(Kind::EntitiesQuery, &page(rows), detail, &source);
-            let occurrence = |instance: &Instance| OccurrenceRow {
+            let occurrence = |instance| OccurrenceRow {
                 resource: Arc::clone(&resource),
-                instance: instance.clone(),
+                instance,
             };
             let shown = |row: OccurrenceRow| calendar_occurrences_query::shown(&row, zone, detail);
-            let rows = instances.iter().map(occurrence).map(shown).collect();
+            let rows = Occurrence::each(&instances).map(occurrence).map(shown).collect();
             check(Kind::OccurrencesQuery, &page(rows), detail, &source);
             let projection = Field::NAMES.map(|(_, field)| field).into();
             let rows = to_dos(&resource, &instances, zone);
@@ -173,14 +174,14 @@ fn page(rows: Vec<Value>) -> Value {
 }
 
 /// A To-do as a whole and in its occurrences.
-fn to_dos(resource: &Arc<Resource>, instances: &[Instance], zone: &Zone) -> Vec<TodoRow> {
+fn to_dos(resource: &Arc<Resource>, instances: &Arc<[Instance]>, zone: &Zone) -> Vec<TodoRow> {
     let entity = &resource.entity;
     if entity.kind() != Some(EntityKind::Todo) {
         return Vec::new();
     }
-    let row = |instance: Option<&Instance>, start, due| TodoRow {
+    let row = |instance: Option<Occurrence>, start, due| TodoRow {
         resource: Arc::clone(resource),
-        instance: instance.cloned(),
+        instance,
         state: CompletionState::Open,
         remark: None,
         start,
@@ -188,12 +189,12 @@ fn to_dos(resource: &Arc<Resource>, instances: &[Instance], zone: &Zone) -> Vec<
     };
     let placement = entity.placement(zone).unwrap_or_default();
     let mut rows = vec![row(None, placement.start, placement.end)];
-    for instance in instances {
+    for instance in Occurrence::each(instances) {
         let start = Placed {
             source: instance.start.clone(),
             second: instance.from,
         };
-        let due = entity.end_of(instance, zone).unwrap_or_default();
+        let due = entity.end_of(&instance, zone).unwrap_or_default();
         rows.push(row(Some(instance), Some(start), due));
     }
     rows
