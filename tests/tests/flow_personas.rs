@@ -196,7 +196,7 @@ fn changed(change: &Change) -> String {
 
 impl User<Simulated> {
     fn of(server: &Server) -> Self {
-        Self::new(Simulated::new(Choices::default(), server.clone(), 0, 1000))
+        Self::new(Simulated::new(Choices::default(), server.clone(), 0, 2000))
     }
 }
 
@@ -242,6 +242,18 @@ impl<W: World> User<W> {
         let rows = found.rows.iter().map(|row| content(row.entity.document().bytes()));
         let remarks = found.diagnostics.iter().map(|it| it.code.to_string());
         Ok(rows.chain(remarks).collect())
+    }
+
+    /// Whether all resources have a revision, or none.
+    fn revisions(&mut self) -> [bool; 2] {
+        let found = self.ask(QueryEntities {
+            scope: Scope::All,
+            kinds: vec![Kind::Event],
+            window: None,
+            filter: TextFilter::default(),
+        });
+        let rows = found.expect("entities are found").rows;
+        [true, false].map(|has| rows.iter().all(|row| row.etag.is_some() == has))
     }
 
     fn todos(&mut self, due: bool) -> Result<Vec<String>, Code> {
@@ -409,6 +421,9 @@ fn compare(name: &str, server: &Server, oddities: &[Oddity]) {
             }
         }
         assert!(told.is_empty(), "{name}:\n{told}{:?}", user.world.log);
+        // A weak Entity Tag is no revision, wherever it stands.
+        let none = oddities.contains(&Oddity::NoTags) || oddities.contains(&Oddity::WeakTags);
+        assert_eq!(user.revisions(), [!none, none], "{name}, {round}");
     }
 }
 
@@ -465,7 +480,7 @@ fn every_oddity_is_met() {
     {
         let server = with_trash(Server::odd, &[oddity]);
         let world = Twice {
-            first: Simulated::new(Choices::default(), server.clone(), 0, 1000),
+            first: Simulated::new(Choices::default(), server.clone(), 0, 2000),
             other: server.honestly(),
             differences: 0,
         };
