@@ -230,7 +230,10 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
             return entity;
         }
         let entity = Arc::new(Entity::read(body));
-        account.shelf(|shelf| shelf.keep(key.clone(), etag, &entity));
+        // What cannot be understood may have been damaged on its way, and is read anew.
+        if entity.opaque().is_none() {
+            account.shelf(|shelf| shelf.keep(key.clone(), etag, &entity));
+        }
         entity
     }
 
