@@ -110,13 +110,25 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
         },
     )
     .await?;
-    rows.sort_by(|a, b| order(a).cmp(&order(b)));
+    let rows = in_order(rows);
     let (diagnostics, unresolved) = remarks.finish();
     Ok(Occurrences {
         rows,
         diagnostics,
         unresolved,
     })
+}
+
+/// The starts lie behind two pointers each, so they are brought together first.
+fn in_order(rows: Vec<OccurrenceRow>) -> Vec<OccurrenceRow> {
+    let mut places: Vec<(i64, usize)> = rows.iter().map(|row| row.instance.from).zip(0..).collect();
+    places.sort_unstable_by(|(from, a), (later, b)| {
+        from.cmp(later)
+            .then_with(|| order(&rows[*a]).cmp(&order(&rows[*b])))
+            .then(a.cmp(b))
+    });
+    let mut rows: Vec<Option<OccurrenceRow>> = rows.into_iter().map(Some).collect();
+    places.into_iter().filter_map(|(_, at)| rows[at].take()).collect()
 }
 
 fn order(row: &OccurrenceRow) -> impl Ord {
