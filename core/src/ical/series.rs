@@ -1,7 +1,7 @@
 //! The occurrences of a resource: its components as a recurrence set.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use serde::Serialize;
 
@@ -78,23 +78,33 @@ impl OccurrenceTiming {
 pub(super) struct Expanded {
     window: Window,
     evaluation: Box<str>,
-    occurrences: Arc<[Instance]>,
+    /// Alive while somebody else has them, so that an entity never holds on to a large expansion.
+    occurrences: Weak<Vec<Instance>>,
 }
 
 /// One of the occurrences of an entity, which lie together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    all: Arc<[Instance]>,
+    all: Arc<Vec<Instance>>,
     at: u32,
 }
 
 impl Occurrence {
-    /// Each of these.
-    pub fn each(all: &Arc<[Instance]>) -> impl Iterator<Item = Self> + use<'_> {
-        (0..all.len() as u32).map(|at| Self {
-            all: Arc::clone(all),
-            at,
-        })
+    /// Those of an expansion that are wanted. The others are kept alive with them only if there are none.
+    pub fn chosen(all: &Arc<Vec<Instance>>, mut is_wanted: impl FnMut(&Instance) -> bool) -> Vec<Self> {
+        let wanted: Vec<&Instance> = all.iter().filter(|instance| is_wanted(instance)).collect();
+        let shared = if wanted.len() == all.len() {
+            Arc::clone(all)
+        } else {
+            Arc::new(wanted.into_iter().cloned().collect())
+        };
+        let places = 0..shared.len() as u32;
+        places
+            .map(|at| Self {
+                all: Arc::clone(&shared),
+                at,
+            })
+            .collect()
     }
 }
 
@@ -107,7 +117,7 @@ impl std::ops::Deref for Occurrence {
 }
 
 impl Entity {
-    /// As [`Entity::occurrences`]. What was found last is kept and costs nothing when the same is asked again.
+    /// As [`Entity::occurrences`]. What was found last costs nothing when the same is asked again while it is still in use.
     ///
     /// # Errors
     /// As there.
@@ -116,19 +126,20 @@ impl Entity {
         evaluation: &Zone,
         window: Window,
         steps: &mut Steps,
-    ) -> Result<Arc<[Instance]>, Unevaluable> {
+    ) -> Result<Arc<Vec<Instance>>, Unevaluable> {
         let mut kept = self.expanded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = &*kept
             && kept.window == window
             && *kept.evaluation == *evaluation.name()
+            && let Some(occurrences) = kept.occurrences.upgrade()
         {
-            return Ok(Arc::clone(&kept.occurrences));
+            return Ok(occurrences);
         }
-        let occurrences: Arc<[Instance]> = self.occurrences(evaluation, window, steps)?.into();
+        let occurrences = Arc::new(self.occurrences(evaluation, window, steps)?);
         *kept = Some(Expanded {
             window,
             evaluation: evaluation.name().into(),
-            occurrences: Arc::clone(&occurrences),
+            occurrences: Arc::downgrade(&occurrences),
         });
         Ok(occurrences)
     }
@@ -259,5 +270,34 @@ fn recurrence_date(date: DateOrPeriod) -> RecurrenceDate {
                 Err(text) => Duration::parse(&text).map(Span::Length),
             },
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[test]
+    fn occurrences_live_as_long_as_they_are_used() {
+        let entity = Entity::read(Bytes::from_static(
+            b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20260101T100000Z\r\nRRULE:FREQ=DAILY;COUNT=9\r\n\
+              END:VEVENT\r\nEND:VCALENDAR\r\n",
+        ));
+        let window = Window {
+            from: 0,
+            to: 4_000_000_000,
+        };
+        let expand = || entity.shared_occurrences(&Zone::utc(), window, &mut Steps::new(1000));
+        let all = expand().unwrap();
+        assert!(Arc::ptr_eq(&all, &expand().unwrap()));
+        let first = all[0].from;
+        let one = Occurrence::chosen(&all, |instance| instance.from == first);
+        let every = Occurrence::chosen(&all, |_| true);
+        assert_eq!((one.len(), every.len()), (1, 9));
+        let seen = Arc::downgrade(&all);
+        drop((all, every));
+        assert!(seen.upgrade().is_none());
+        assert_eq!(one[0].from, first);
     }
 }

@@ -141,7 +141,7 @@ impl Remarks {
         resource: &Resource,
         evaluation: &Zone,
         window: Window,
-    ) -> Outcome<Option<Arc<[Instance]>>> {
+    ) -> Outcome<Option<Arc<Vec<Instance>>>> {
         let mut steps = Steps::new(RESOURCE_STEPS);
         let instances = resource.entity.shared_occurrences(evaluation, window, &mut steps);
         self.steps += steps.used();

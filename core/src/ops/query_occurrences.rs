@@ -94,15 +94,15 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
                 return Ok(());
             };
             let before = rows.len();
-            rows.extend(
-                Occurrence::each(&instances)
-                    .filter(|instance| !instance.cancelled && is_within(ask.from, instance.from, instance.to))
-                    .filter(|instance| ask.filter.selects_component(&resource.entity, instance.component))
-                    .map(|instance| OccurrenceRow {
-                        resource: Arc::clone(&resource),
-                        instance,
-                    }),
-            );
+            let chosen = Occurrence::chosen(&instances, |instance| {
+                !instance.cancelled
+                    && is_within(ask.from, instance.from, instance.to)
+                    && ask.filter.selects_component(&resource.entity, instance.component)
+            });
+            rows.extend(chosen.into_iter().map(|instance| OccurrenceRow {
+                resource: Arc::clone(&resource),
+                instance,
+            }));
             if rows.len() > before {
                 remarks.keep(&resource)?;
             }

@@ -12,9 +12,8 @@ use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::completion::CompletionState;
 use crate::ical::entity::Kind;
-use crate::ical::expand::Unevaluable;
+use crate::ical::expand::{Instance, Unevaluable};
 use crate::ical::placement::{Placed, Placement};
-use crate::ical::series::Occurrence;
 use crate::ical::zone::Zone;
 use crate::machine::Machine;
 use crate::operation::Operation;
@@ -64,7 +63,7 @@ pub struct TodoRow {
     /// Shared by all occurrences of the resource.
     pub resource: Arc<Resource>,
     /// The occurrence.
-    pub instance: Option<Occurrence>,
+    pub instance: Option<Arc<Instance>>,
     /// Whether it is done.
     pub state: CompletionState,
     /// Why its state cannot be told.
@@ -242,13 +241,13 @@ fn occurrences(
     let entity = &resource.entity;
     let instances = remarks.occurrences(resource, &ask.evaluation, seconds(from, to))?;
     let mut rows = Vec::new();
-    for instance in instances.iter().flat_map(Occurrence::each) {
+    for instance in instances.iter().flat_map(|instances| instances.iter()) {
         let selected =
             is_within(from, instance.from, instance.to) && ask.filter.selects_component(entity, instance.component);
         if !selected {
             continue;
         }
-        let Ok(due) = entity.end_of(&instance, &ask.evaluation) else {
+        let Ok(due) = entity.end_of(instance, &ask.evaluation) else {
             remarks.unresolved(resource);
             return Ok(Vec::new());
         };
@@ -260,7 +259,7 @@ fn occurrences(
         rows.push(TodoRow {
             start: Some(start),
             due,
-            ..row(resource, component, Some(instance))
+            ..row(resource, component, Some(Arc::new(instance.clone())))
         });
     }
     Ok(rows)
@@ -295,7 +294,7 @@ fn whole(
     Ok(Some(TodoRow { start, due: end, ..row }))
 }
 
-fn row(resource: &Arc<Resource>, component: Option<usize>, instance: Option<Occurrence>) -> TodoRow {
+fn row(resource: &Arc<Resource>, component: Option<usize>, instance: Option<Arc<Instance>>) -> TodoRow {
     let (state, remark) = match resource.entity.completion(component) {
         Some(Ok(state)) => (state, None),
         Some(Err(remark)) => (CompletionState::Indeterminate, Some(remark)),

@@ -34,6 +34,17 @@ pub struct Weight {
     pub bytes: usize,
 }
 
+impl Weight {
+    /// The same with this many bytes more.
+    #[must_use]
+    pub fn with(self, bytes: usize) -> Self {
+        Self {
+            bytes: self.bytes + bytes,
+            ..self
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry<T> {
     value: Arc<T>,

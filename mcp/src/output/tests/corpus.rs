@@ -142,7 +142,7 @@ fn judge(octets: &[u8], zone: &Zone, name: &str) {
             );
         }
         let instances = entity.occurrences(zone, EVER, &mut Steps::new(10_000));
-        let instances: Arc<[Instance]> = instances.unwrap_or_default().into_iter().take(3).collect();
+        let instances: Arc<Vec<Instance>> = Arc::new(instances.unwrap_or_default().into_iter().take(3).collect());
         for detail in [Detail::Full, Detail::Compact] {
             let rows = vec![calendar_entities_query::shown(&resource, detail)];
             check(Kind::EntitiesQuery, &page(rows), detail, &source);
@@ -151,7 +151,8 @@ fn judge(octets: &[u8], zone: &Zone, name: &str) {
                 instance,
             };
             let shown = |row: OccurrenceRow| calendar_occurrences_query::shown(&row, zone, detail);
-            let rows = Occurrence::each(&instances).map(occurrence).map(shown).collect();
+            let rows = Occurrence::chosen(&instances, |_| true).into_iter();
+            let rows = rows.map(occurrence).map(shown).collect();
             check(Kind::OccurrencesQuery, &page(rows), detail, &source);
             let projection = Field::NAMES.map(|(_, field)| field).into();
             let rows = to_dos(&resource, &instances, zone);
@@ -174,12 +175,12 @@ fn page(rows: Vec<Value>) -> Value {
 }
 
 /// A To-do as a whole and in its occurrences.
-fn to_dos(resource: &Arc<Resource>, instances: &Arc<[Instance]>, zone: &Zone) -> Vec<TodoRow> {
+fn to_dos(resource: &Arc<Resource>, instances: &[Instance], zone: &Zone) -> Vec<TodoRow> {
     let entity = &resource.entity;
     if entity.kind() != Some(EntityKind::Todo) {
         return Vec::new();
     }
-    let row = |instance: Option<Occurrence>, start, due| TodoRow {
+    let row = |instance: Option<Arc<Instance>>, start, due| TodoRow {
         resource: Arc::clone(resource),
         instance,
         state: CompletionState::Open,
@@ -189,13 +190,13 @@ fn to_dos(resource: &Arc<Resource>, instances: &Arc<[Instance]>, zone: &Zone) ->
     };
     let placement = entity.placement(zone).unwrap_or_default();
     let mut rows = vec![row(None, placement.start, placement.end)];
-    for instance in Occurrence::each(instances) {
+    for instance in instances {
         let start = Placed {
             source: instance.start.clone(),
             second: instance.from,
         };
-        let due = entity.end_of(&instance, zone).unwrap_or_default();
-        rows.push(row(Some(instance), Some(start), due));
+        let due = entity.end_of(instance, zone).unwrap_or_default();
+        rows.push(row(Some(Arc::new(instance.clone())), Some(start), due));
     }
     rows
 }

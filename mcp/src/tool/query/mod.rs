@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kalends_core::href::Href;
+use kalends_core::ical::expand::Instance;
 use kalends_core::ical::zone::Zone;
 use kalends_core::ops::query_occurrences::OccurrenceRow;
 use kalends_core::outcome::{Diagnostic, Outcome};
@@ -155,8 +156,12 @@ impl Rows {
     fn weight(&self) -> Weight {
         match self {
             Self::Entities(rows) => weight(rows, |row| row),
-            Self::Todos(found) => weight(&found.rows, |row| &row.resource),
-            Self::Occurrences(rows, _) => weight(rows, |row| &row.resource),
+            Self::Todos(found) => {
+                let weight = weight(&found.rows, |row| &row.resource);
+                let instances = found.rows.iter().filter(|row| row.instance.is_some());
+                weight.with(instances.count() * size_of::<Instance>())
+            }
+            Self::Occurrences(rows, _) => weight(rows, |row| &row.resource).with(rows.len() * size_of::<Instance>()),
         }
     }
 }
