@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`machine`], [`operation`], [`mod@env`], [`time`], [`ledger`] | the host contract, and what is known about a write |
 //! | [`flow`] | the executor: the only file that names `Future` |
+//! | [`change`] | how a change ends: truth, consent, side effects |
 //! | [`outcome`] | values, error codes, violations, limits, diagnostics |
 //! | [`href`], [`calendar`], [`resource`] | what results are made of |
 //! | [`account`] | settings and state that the machines of one session share: trust, credential, cookies, server oddities |
@@ -27,7 +28,6 @@
 //! | [`dav`] | one file per body: request writer and response reader; no I/O, no policy |
 //! | [`ical`] | iCalendar: document, values, zones, recurrence, projection |
 //! | `interop` | with the features `chrono-interop` and `icalendar-interop`: conversions from and to those crates |
-//! | [`query`] | text filter, snapshots, cursors |
 //! | [`query`] | text filter, snapshots, cursors, checkpoints |
 //! | [`ops`] | one operation per file |
 //!
@@ -40,6 +40,7 @@ struct Readme;
 
 pub mod account;
 pub mod calendar;
+pub mod change;
 pub mod dav;
 pub mod env;
 pub mod exchange;

@@ -42,6 +42,18 @@ pub struct Settings {
     pub default_todo_calendar: Option<String>,
     /// The family of servers that this one belongs to, where the user says so.
     pub profile: Option<Profile>,
+    /// Whether the server may send invitations and answers by itself when something is written.
+    pub scheduling: Scheduling,
+}
+
+/// Who deals with invitations (RFC 6638).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduling {
+    /// Nobody: what takes part in scheduling is written only where the server is known to send nothing.
+    #[default]
+    StorageOnly,
+    /// The server: it may send messages for what is written.
+    ServerManaged,
 }
 
 impl Settings {
@@ -56,6 +68,7 @@ impl Settings {
             default_event_calendar: None,
             default_todo_calendar: None,
             profile: None,
+            scheduling: Scheduling::default(),
         }
     }
 }

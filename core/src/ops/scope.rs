@@ -17,6 +17,15 @@ pub enum CalendarChoice {
     Href(String),
 }
 
+/// The Calendar that something new goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// The configured default Calendar for its kind.
+    Default,
+    /// One Calendar.
+    Selected(CalendarChoice),
+}
+
 /// The Calendars of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
