@@ -7,6 +7,31 @@ use http::StatusCode;
 
 use crate::machine::{Effect, Failure, Reply, Sent};
 
+/// What a status says about a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It was done.
+    Done,
+    /// Nothing was done.
+    Nothing,
+    /// Neither is said: it may have been done, or be done yet.
+    Doubt,
+}
+
+/// 200, 201 and 204 say that a write was done. Another success is no word about all of it (202: perhaps later; 207:
+/// see inside), and a 408 or a server error may come after the deed, but for those that say that the server cannot
+/// do it (RFC 9110, 15.6.2 and 15.6.6; RFC 4918, 11.5).
+#[must_use]
+pub fn word(status: StatusCode) -> Word {
+    match status.as_u16() {
+        200 | 201 | 204 => Word::Done,
+        202..=299 | 408 => Word::Doubt,
+        501 | 505 | 507 => Word::Nothing,
+        500.. => Word::Doubt,
+        _ => Word::Nothing,
+    }
+}
+
 /// The state of the change on the server, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,16 +62,17 @@ impl Ledger {
         }
     }
 
-    /// Notes the reply to an exchange. A 408 or a server error is no refusal: the request may still take effect.
+    /// Notes the reply to an exchange.
     pub fn answered(&mut self, effect: Effect, reply: &Reply) {
         if effect == Effect::Read {
             return;
         }
         match reply {
-            Ok(response) if response.status().is_success() => self.acknowledged = true,
-            Ok(response) if response.status().is_server_error() || response.status() == StatusCode::REQUEST_TIMEOUT => {
-            }
-            Ok(_) => self.refused += 1,
+            Ok(response) => match word(response.status()) {
+                Word::Done => self.acknowledged = true,
+                Word::Nothing => self.refused += 1,
+                Word::Doubt => {}
+            },
             Err(Failure { sent: Sent::No, .. }) => self.emitted -= 1,
             Err(Failure { sent: Sent::Maybe, .. }) => {}
         }
@@ -63,6 +89,34 @@ impl Ledger {
             Mutation::NotCommitted
         } else {
             Mutation::Unknown
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_status_says_what_it_can() {
+        for (word, statuses) in [
+            (Word::Done, &[200, 201, 204][..]),
+            (
+                Word::Doubt,
+                &[
+                    202, 203, 205, 206, 207, 208, 226, 408, 500, 502, 503, 504, 508, 520, 599,
+                ],
+            ),
+            (
+                Word::Nothing,
+                &[
+                    301, 302, 307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 423, 424, 429, 501, 505, 507,
+                ],
+            ),
+        ] {
+            for status in statuses {
+                assert_eq!(super::word(StatusCode::from_u16(*status).unwrap()), word, "{status}");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::machine::{BodyLimit, Effect, Failure, FailureKind, Moment, Reply};
 use crate::outcome::{Code, Dimension, Error, Limits, Outcome, Phase};
 
 pub mod budget;
+pub mod dispatch;
 pub mod fault;
 pub mod redirect;
 pub mod retry;
@@ -62,6 +63,12 @@ impl Rules {
         body: budget::RESOURCE,
         quick: true,
     };
+    /// A write: it is not repeated, so it has all the time there is.
+    pub const WRITE: Self = Self {
+        effect: Effect::Write,
+        body: budget::WRITE,
+        quick: false,
+    };
 }
 
 /// A final answer, and the URL that gave it.
@@ -88,9 +95,13 @@ impl<'a> Channel<'a> {
     /// Opens a channel for one reading operation with its whole budget.
     #[must_use]
     pub fn reading(io: &Io, account: &'a Account, env: &Env) -> Self {
+        Self::opened(io, account, env, budget::READ)
+    }
+
+    fn opened(io: &Io, account: &'a Account, env: &Env, time: std::time::Duration) -> Self {
         let seed = env.seed.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         Self {
-            io: io.until(env.now + budget::READ),
+            io: io.until(env.now + time),
             account,
             started: env.now,
             seed,

@@ -4,7 +4,7 @@ use http::header::LOCATION;
 use http::{Response, StatusCode};
 
 use crate::account::Account;
-use crate::exchange::budget::HOPS;
+use crate::exchange::budget::{HOPS, WRITE_HOPS};
 use crate::href::Href;
 use crate::machine::Effect;
 
@@ -33,7 +33,7 @@ pub enum Refusal {
 }
 
 /// Reads follow 301, 302, 307 and 308 with the same method; writes only 307 and 308. Nobody follows 303, leaves the
-/// trusted origins or walks more than [`HOPS`].
+/// trusted origins or walks more than [`HOPS`], or [`WRITE_HOPS`] with a write.
 #[must_use]
 pub fn redirect<B>(account: &Account, effect: Effect, from: &Href, response: &Response<B>, hops: u32) -> Redirect {
     let status = response.status();
@@ -48,6 +48,7 @@ pub fn redirect<B>(account: &Account, effect: Effect, from: &Href, response: &Re
     if !followed {
         return Redirect::Refuse(Refusal::WrongKind(status));
     }
+    let most = if effect == Effect::Write { WRITE_HOPS } else { HOPS };
     let location = response
         .headers()
         .get(LOCATION)
@@ -55,7 +56,7 @@ pub fn redirect<B>(account: &Account, effect: Effect, from: &Href, response: &Re
     match location.and_then(|location| from.resolve(&location)) {
         None => Redirect::Refuse(Refusal::NoTarget),
         Some(target) if !account.trusts(&target) => Redirect::Refuse(Refusal::Untrusted(target)),
-        Some(_) if hops >= HOPS => Redirect::Refuse(Refusal::TooMany),
+        Some(_) if hops >= most => Redirect::Refuse(Refusal::TooMany),
         Some(target) => Redirect::Follow(target),
     }
 }
@@ -139,5 +140,9 @@ mod tests {
             Redirect::Follow(href("https://dav.example/x"))
         );
         assert_eq!(ask(301, Some("/x"), Read, HOPS), Redirect::Refuse(Refusal::TooMany));
+        assert_eq!(
+            ask(307, Some("/x"), Write, WRITE_HOPS),
+            Redirect::Refuse(Refusal::TooMany)
+        );
     }
 }
