@@ -31,3 +31,13 @@ impl Add<Duration> for Moment {
 /// Wall time in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utc(pub i64);
+
+impl Utc {
+    /// The whole second, clamped to the years -9999 to 9999.
+    #[must_use]
+    pub fn timestamp(self) -> jiff::Timestamp {
+        let second = self.0.div_euclid(1000);
+        let clamped = second.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
+        jiff::Timestamp::from_second(clamped).expect("clamped to its range")
+    }
+}

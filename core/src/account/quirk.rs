@@ -17,6 +17,8 @@ pub enum Quirk {
     RecreatedLooksRemoved,
     /// An Entity Tag comes back for other content after delete and re-create.
     EntityTagsRepeat,
+    /// Conditions on PUT of something new, and on DELETE, are not checked.
+    PreconditionsIgnored,
     /// A text match of calendar-query looks into overrides too, so that it may reduce what is downloaded.
     TextSearchSeesOverrides,
     /// A text match of calendar-query is refused, whatever the text.
@@ -116,6 +118,18 @@ pub const REGISTER: &[Entry] = &[
         remedy: "bodies with such a tag are not kept",
     },
     Entry {
+        quirk: Quirk::PreconditionsIgnored,
+        servers: "SOGo 5.8, 5.12: If-None-Match: * on PUT, If-Match on DELETE",
+        sign: Sign::HomePrefix("/SOGo/dav/"),
+        remedy: "a read immediately before, and a diagnostic",
+    },
+    Entry {
+        quirk: Quirk::PreconditionsIgnored,
+        servers: "SOGo 5.8, 5.12, under another path",
+        sign: Sign::EntityTag("\"gcs"),
+        remedy: "a read immediately before, and a diagnostic",
+    },
+    Entry {
         quirk: Quirk::TextSearchSeesOverrides,
         servers: "sabre/dav 1.8.12 and 4.7.1, Baïkal",
         // Only answers to OPTIONS show it, so it is known after an inspection; Nextcloud hides it.
@@ -211,7 +225,7 @@ mod tests {
         assert_eq!(quirks(&["1, 2, 3, calendar-access, addressbook, extended-mkcol"]), []);
         assert_eq!(
             by_home("/SOGo/dav/alice/Calendar/").collect::<Vec<_>>(),
-            [Quirk::EntityTagsRepeat]
+            [Quirk::EntityTagsRepeat, Quirk::PreconditionsIgnored]
         );
         assert_eq!(by_home("/alice/").count(), 0);
         let header = |name: &'static str, value: &str| {
@@ -228,7 +242,10 @@ mod tests {
         );
         assert_eq!(header("server", "Apache/2.4.66 (Debian)"), []);
         let by_tag = |tag| by_entity_tag(tag).collect::<Vec<_>>();
-        assert_eq!(by_tag("\"gcs00000000\""), [Quirk::EntityTagsRepeat]);
+        assert_eq!(
+            by_tag("\"gcs00000000\""),
+            [Quirk::EntityTagsRepeat, Quirk::PreconditionsIgnored]
+        );
         assert_eq!(by_tag("\"d41d8cd98f00b204e9800998ecf8427e\""), []);
         let by_token = |token| by_sync_token(token).collect::<Vec<_>>();
         assert_eq!(by_token("http://sabre.io/ns/sync/6"), [Quirk::RecreatedLooksRemoved]);

@@ -38,6 +38,15 @@ impl Kind {
         }
     }
 
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Todo => "todo",
+        }
+    }
+
     fn of(component: Component<'_>) -> Option<Self> {
         if component.is("VEVENT") {
             Some(Self::Event)

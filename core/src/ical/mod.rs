@@ -21,6 +21,7 @@ pub mod edit;
 pub mod encode;
 pub mod entity;
 pub mod expand;
+pub mod fidelity;
 pub mod free_busy;
 mod gregorian;
 mod line;

@@ -45,7 +45,7 @@ async fn get(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<Arc<R
     let href = address(account, href, "/href")?;
     let channel = Channel::reading(io, account, env);
     io.phase("discovery");
-    let calendar = owner(&channel, &href).await?;
+    let calendar = owner(&channel, &href, "/href").await?;
     io.phase("fetch");
     let (etag, body) = read(&channel, &href).await?;
     Ok(Arc::new(Resource {
@@ -57,14 +57,17 @@ async fn get(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<Arc<R
 }
 
 /// The Calendar that an href belongs to. A Calendar that is configured by href is taken at its word.
-async fn owner(channel: &Channel<'_>, href: &Href) -> Outcome<Href> {
+///
+/// # Errors
+/// Discovery's errors; `outside_scope` with a violation at `pointer`.
+pub(crate) async fn owner(channel: &Channel<'_>, href: &Href, pointer: &str) -> Outcome<Href> {
     let configured = &channel.account.settings().calendar_hrefs;
     if let Some(calendar) = configured.iter().find(|calendar| href.is_member_of(calendar)) {
         return Ok(calendar.clone());
     }
     let violation = |code, message: &str| {
         let violation = Violation {
-            pointer: "/href".into(),
+            pointer: pointer.into(),
             code,
             message: Some(message.into()),
         };

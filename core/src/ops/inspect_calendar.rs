@@ -186,8 +186,11 @@ async fn described(channel: &Channel<'_>, calendar: &Href) -> Outcome<Member> {
     }
 }
 
-/// A failure here leaves one thing unknown and the rest as it is, unless nobody waits any more.
-async fn scheduling(channel: &Channel<'_>, calendar: &Href) -> Outcome<SchedulingObservation> {
+/// Asks a Calendar whether its server sends invitations (RFC 6638, 2). A failure leaves that unknown.
+///
+/// # Errors
+/// If the operation was canceled.
+pub async fn scheduling(channel: &Channel<'_>, calendar: &Href) -> Outcome<SchedulingObservation> {
     let request = Request::builder()
         .method(Method::OPTIONS)
         .header(USER_AGENT, AGENT)

@@ -10,24 +10,34 @@
 //! * [`get_resource`]: one Calendar Object Resource
 //! * [`list_changes`]: which members of a Calendar have changed
 //! * [`inspect_calendar`]: what a Calendar says about itself
+//! * [`create_resource`]: a new Event or To-do
+//! * [`edit_resource`]: a change of one that is stored
+//! * [`delete_resource`]: its end
 //!
 //! and the steps that several operations share:
 //!
 //! * [`discover`]: principal, homes and Calendars (RFC 4791 section 6.2, RFC 6764)
 //! * [`scope`]: which Calendars an operation works on
 //! * [`fetch`]: the members of a Calendar that a query may touch
+//! * [`scheduling`]: whether a change may set off invitations
+//! * `put`: the state that a change is bound to, the write, and what became of it
 //!
 //! A query is one pass over those members: `gather`.
 
+pub mod create_resource;
+pub mod delete_resource;
 pub mod discover;
+pub mod edit_resource;
 pub mod fetch;
 mod gather;
 pub mod get_resource;
 pub mod inspect_calendar;
 pub mod list_calendars;
 pub mod list_changes;
+mod put;
 pub mod query_entities;
 pub mod query_free_busy;
 pub mod query_occurrences;
 pub mod query_todos;
+pub mod scheduling;
 pub mod scope;

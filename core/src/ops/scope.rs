@@ -110,6 +110,65 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
     Ok(Targets { calendars, diagnostics })
 }
 
+/// The Calendar that something new of this kind goes to. One that is configured by href is taken at its word, without a
+/// request.
+///
+/// # Errors
+/// Those of [`resolve`], with violations below `/destination`; `unsupported_capability` if the Calendar says that it
+/// does not take the kind.
+pub async fn destination(channel: &Channel<'_>, wanted: &Destination, kind: Kind) -> Outcome<Href> {
+    let settings = channel.account.settings();
+    if let Destination::Selected(CalendarChoice::Href(text)) = wanted {
+        let key = address(channel.account, text, "/destination/calendar/href")?
+            .as_collection()
+            .key();
+        if let Some(exact) = settings.calendar_hrefs.iter().find(|href| href.key() == key) {
+            return Ok(exact.clone());
+        }
+        if !settings.calendar_hrefs.is_empty() {
+            return Err(outside());
+        }
+        let found = discover(channel).await?.calendars;
+        let found = found.iter().find(|calendar| href_of(calendar).key() == key);
+        return accepting(found.ok_or_else(not_discovered)?, kind);
+    }
+    let found = discover(channel).await?.calendars;
+    match wanted {
+        Destination::Selected(CalendarChoice::Name(name)) => accepting(named(&found, name)?, kind),
+        Destination::Selected(CalendarChoice::Href(_)) => Err(not_discovered()),
+        Destination::Default => {
+            let (name, text) = match kind {
+                Kind::Event => (
+                    &settings.default_event_calendar,
+                    "No default Calendar for Events is configured (CALDAV_DEFAULT_EVENT_CALENDAR_NAME). Select a Calendar by name or href.",
+                ),
+                Kind::Todo => (
+                    &settings.default_todo_calendar,
+                    "No default Calendar for To-dos is configured (CALDAV_DEFAULT_TODO_CALENDAR_NAME). Select a Calendar by name or href.",
+                ),
+            };
+            let unset = || Error::new(Code::NotFound, Phase::SelectionDiscoveryCapability, text);
+            accepting(named(&found, name.as_ref().ok_or_else(unset)?)?, kind)
+        }
+    }
+}
+
+/// The Calendar, if it does not say that it takes none of a kind.
+fn accepting(calendar: &CalendarDescriptor, kind: Kind) -> Outcome<Href> {
+    let Target { calendar, kinds } = target(calendar, &[kind]);
+    if !kinds.is_empty() {
+        return Ok(calendar);
+    }
+    let violation = Violation {
+        pointer: "/destination".into(),
+        code: "entity_kind_not_advertised",
+        message: Some("That Calendar does not take this kind. Choose one whose entityKinds has it.".into()),
+    };
+    let mut error = Error::violations(Phase::SelectionDiscoveryCapability, vec![violation]);
+    error.code = Code::UnsupportedCapability;
+    Err(error)
+}
+
 /// The one Calendar at an href that a caller gave. One that is configured by href is taken at its word, without a request.
 ///
 /// # Errors

@@ -42,6 +42,24 @@ impl PartialEq for CollectionPatch {
 }
 
 impl CollectionPatch {
+    /// Whether it takes the place of all that is stored.
+    #[must_use]
+    pub fn replaces_all(&self) -> bool {
+        matches!(self.operation, Operation::ReplaceAll(_))
+    }
+
+    /// What it does to how many elements of which field, for a person.
+    #[must_use]
+    pub fn described(&self) -> String {
+        match &self.operation {
+            Operation::AddRemove { add, remove } => {
+                format!("{}: add {}, remove {}", self.field(), add.len(), remove.len())
+            }
+            Operation::ReplaceAll(values) if values.is_empty() => format!("{}: remove all", self.field()),
+            Operation::ReplaceAll(values) => format!("{}: replace all by {}", self.field(), values.len()),
+        }
+    }
+
     /// Reads a patch from the inputs: its shape, not yet whether its elements can be written. `pointer` says where it
     /// stands in the arguments.
     ///

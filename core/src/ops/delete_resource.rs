@@ -1,0 +1,193 @@
+//! Deletes one resource that is in a known state.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::USER_AGENT;
+use http::{Method, Request, StatusCode};
+
+use crate::account::{Account, Scheduling};
+use crate::change::{Change, Changed, Committed, Consent, Fact, Failed, Review, Revision, SideEffects};
+use crate::env::Env;
+use crate::exchange::Channel;
+use crate::exchange::dispatch::{Dispatch, undone};
+use crate::flow::{Flow, Io};
+use crate::href::Href;
+use crate::ical::entity::Kind;
+use crate::ledger::Mutation;
+use crate::machine::Machine;
+use crate::operation::Operation;
+use crate::ops::discover::AGENT;
+use crate::ops::put::{Precondition, now, target, unprotected};
+use crate::ops::scheduling::{admit, takes_part};
+use crate::outcome::{Code, Error, Phase};
+use crate::resource::Resource;
+
+/// Asks for a resource to be deleted.
+#[derive(Clone, Debug)]
+pub struct DeleteResource {
+    /// The state that it is in.
+    pub revision: Revision,
+    /// Whether a person has agreed.
+    pub consent: Consent,
+}
+
+/// What was deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Where it was.
+    pub href: Href,
+    /// Its UID.
+    pub uid: String,
+    /// Event or To-do.
+    pub kind: Kind,
+    /// The Entity Tag of the state that was deleted.
+    pub tag: String,
+}
+
+impl Operation for DeleteResource {
+    type Outcome = Changed<Receipt>;
+
+    fn start(self, env: Env, account: &Arc<Account>) -> impl Machine<Output = Self::Outcome> + Send + 'static + use<> {
+        let account = Arc::clone(account);
+        Flow::new(
+            env.now,
+            move |io| async move { delete(&io, &account, &env, self).await },
+        )
+    }
+}
+
+async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteResource) -> Changed<Receipt> {
+    let channel = Channel::writing(io, account, env);
+    let DeleteResource { revision, consent } = asked;
+    let current = target(&channel, &revision, "/revision").await?;
+    let octets = current.entity.document().bytes();
+    io.phase("review");
+    let side_effects = admit(&channel, &current.calendar, &[octets]).await?;
+    let notifies = account.settings().scheduling == Scheduling::ServerManaged && takes_part(octets);
+    if let Some(review) = review(&current, &revision, notifies).settle(&consent)? {
+        return Ok(Change::Review(review));
+    }
+    io.phase("write");
+    let mut request = Request::builder()
+        .method(Method::DELETE)
+        .header(USER_AGENT, AGENT)
+        .body(Bytes::new())
+        .expect("static headers are valid");
+    Precondition::Tag(revision.tag.clone()).apply(&mut request);
+    let dispatch = channel.write(&current.href, request).await;
+    io.phase("reconcile");
+    let settling = channel.reconciling();
+    if let Some((error, state)) = undone(&channel, &dispatch) {
+        return Err(refused(&settling, &current, &dispatch, Failed::with(error, state)).await);
+    }
+    let accepted = matches!(dispatch, Dispatch::Accepted(_));
+    let seen = now(&settling, &current.calendar, &current.href).await;
+    let (code, text, state) = match verdict(accepted, &current, &seen) {
+        Verdict::Gone => {
+            return Ok(Change::Committed(Committed {
+                value: Receipt {
+                    href: current.href.clone(),
+                    uid: revision.uid,
+                    kind: revision.kind,
+                    tag: revision.tag,
+                },
+                side_effects,
+                diagnostics: unprotected(&channel).into_iter().collect(),
+            }));
+        }
+        Verdict::Unverified => (
+            Code::CommittedButUnverified,
+            "The CalDAV server says that it was deleted, and that could not be checked, or something else is there now. Query before you go on.",
+            Mutation::Committed,
+        ),
+        Verdict::Unknown => (
+            Code::Indeterminate,
+            "It is not known whether this was deleted: no clear answer came, and it does not look deleted yet. Look at it before you go on.",
+            Mutation::Unknown,
+        ),
+    };
+    Err(unsettled(code, text, state, side_effects, seen.ok()))
+}
+
+fn unsettled(
+    code: Code,
+    text: &'static str,
+    state: Mutation,
+    side_effects: Option<SideEffects>,
+    current: Option<Arc<Resource>>,
+) -> Box<Failed> {
+    let error = Error::new(code, Phase::PostWriteVerificationOrReconciliation, text);
+    Box::new(Failed {
+        current,
+        side_effects,
+        ..*Failed::with(error, state)
+    })
+}
+
+/// A refusal, with the resource as it is now if it has changed.
+async fn refused(
+    channel: &Channel<'_>,
+    before: &Resource,
+    dispatch: &Dispatch,
+    mut failed: Box<Failed>,
+) -> Box<Failed> {
+    let Dispatch::Refused(answer) = dispatch else {
+        return failed;
+    };
+    match answer.response.status() {
+        StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT => {
+            failed.error = Error::new(
+                Code::Conflict,
+                Phase::Execution,
+                "The resource was changed by somebody else just now. Nothing was deleted. Look at currentSnapshot and decide again.",
+            );
+            failed.current = now(channel, &before.calendar, &before.href).await.ok();
+        }
+        StatusCode::NOT_FOUND | StatusCode::GONE => {
+            failed.error = Error::new(
+                Code::NotFound,
+                Phase::Execution,
+                "The resource is not there any more. It was not deleted by this call.",
+            );
+        }
+        _ => {}
+    }
+    failed
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It is not there any more.
+    Gone,
+    /// The server has said that it was deleted, and nothing else is known.
+    Unverified,
+    /// It is there, or nobody can tell.
+    Unknown,
+}
+
+/// Decides by the answer and by what is there. That it is gone is what was asked for, whoever did it.
+fn verdict(accepted: bool, before: &Resource, seen: &Result<Arc<Resource>, Box<Error>>) -> Verdict {
+    match seen {
+        Err(error) if error.code == Code::NotFound => Verdict::Gone,
+        Err(_) if accepted => Verdict::Unverified,
+        Ok(seen) if accepted && seen.etag != before.etag => Verdict::Unverified,
+        Ok(_) | Err(_) => Verdict::Unknown,
+    }
+}
+
+fn review(current: &Resource, revision: &Revision, may_notify: bool) -> Review {
+    let facts = vec![
+        Fact::new("Resource", current.href.as_str()),
+        Fact::new("UID", &*revision.uid),
+        Fact::new("Kind", revision.kind.name()),
+        Fact::new("Entity Tag", &*revision.tag),
+    ];
+    let parts: [&[u8]; 4] = [
+        b"delete",
+        current.href.as_str().as_bytes(),
+        revision.uid.as_bytes(),
+        revision.tag.as_bytes(),
+    ];
+    Review::of(&parts, facts, may_notify)
+}
