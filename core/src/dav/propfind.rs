@@ -75,6 +75,12 @@ pub fn listing_body() -> Bytes {
     body(["D:resourcetype"].into_iter().chain(CALENDAR))
 }
 
+/// At a Calendar, depth 0: whose it is (RFC 3744, 5.1), and who asks (RFC 5397).
+#[must_use]
+pub fn ownership_body() -> Bytes {
+    body(["D:resourcetype", "D:owner", "D:current-user-principal"])
+}
+
 /// At a Calendar, depth 1: its members with entity tag and size.
 #[must_use]
 pub fn member_listing_body() -> Bytes {

@@ -24,6 +24,8 @@ pub struct Props {
     pub current_user_principal: Option<String>,
     /// `DAV:current-user-principal` is `DAV:unauthenticated`: the server saw no credentials.
     pub unauthenticated: bool,
+    /// `DAV:owner` (RFC 3744, 5.1).
+    pub owner: Option<String>,
     /// `DAV:principal-URL` (RFC 3744, 4.2).
     pub principal_url: Option<String>,
     /// `CALDAV:calendar-home-set` (RFC 4791, 6.2.1).
@@ -96,6 +98,7 @@ impl Props {
                 self.current_user_principal = hrefs.into_iter().next();
                 self.unauthenticated = unauthenticated;
             }
+            Name::Owner => self.owner = hrefs(xml)?.0.into_iter().next(),
             Name::PrincipalUrl => self.principal_url = hrefs(xml)?.0.into_iter().next(),
             Name::CalendarHomeSet => self.calendar_home_set = hrefs(xml)?.0,
             Name::CalendarUserAddressSet => self.calendar_user_address_set = hrefs(xml)?.0,
@@ -150,6 +153,7 @@ impl Props {
         take(&mut self.display_name, other.display_name);
         take(&mut self.current_user_principal, other.current_user_principal);
         self.unauthenticated |= other.unauthenticated;
+        take(&mut self.owner, other.owner);
         take(&mut self.principal_url, other.principal_url);
         extend(&mut self.calendar_home_set, other.calendar_home_set);
         extend(&mut self.calendar_user_address_set, other.calendar_user_address_set);

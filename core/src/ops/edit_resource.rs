@@ -17,6 +17,7 @@ use crate::ical::entity::{Entity, Kind};
 use crate::ical::value::Temporal;
 use crate::machine::Machine;
 use crate::operation::Operation;
+use crate::ops::masked;
 use crate::ops::put::{Precondition, Put, target};
 use crate::ops::scheduling::{admit, takes_part};
 use crate::outcome::Error;
@@ -173,6 +174,7 @@ async fn edit(io: &Io, account: &Account, env: &Env, asked: EditResource) -> Cha
         Edited::Changed(body) => body,
     };
     io.phase("review");
+    masked::guard(&channel, &current).await?;
     let side_effects = admit(&channel, &current.calendar, &[before, &body]).await?;
     let notifies =
         account.settings().scheduling == Scheduling::ServerManaged && (takes_part(before) || takes_part(&body));

@@ -19,6 +19,7 @@
 //! * [`discover`]: principal, homes and Calendars (RFC 4791 section 6.2, RFC 6764)
 //! * [`scope`]: which Calendars an operation works on
 //! * [`fetch`]: the members of a Calendar that a query may touch
+//! * `masked`: whether somebody else's resource is shown without its content
 //! * [`scheduling`]: whether a change may set off invitations
 //! * `put`: the state that a change is bound to, the write, and what became of it
 //!
@@ -34,6 +35,7 @@ pub mod get_resource;
 pub mod inspect_calendar;
 pub mod list_calendars;
 pub mod list_changes;
+mod masked;
 mod put;
 pub mod query_entities;
 pub mod query_free_busy;
