@@ -7,7 +7,7 @@ use http::header::USER_AGENT;
 use http::{Method, Request, StatusCode};
 
 use crate::account::{Account, Scheduling};
-use crate::change::{Change, Changed, Committed, Consent, Fact, Failed, Review, Revision, SideEffects};
+use crate::change::{Change, Changed, Committed, Consent, Failed, Review, Revision, SideEffects};
 use crate::env::Env;
 use crate::exchange::Channel;
 use crate::exchange::dispatch::{Dispatch, undone};
@@ -18,7 +18,7 @@ use crate::ledger::Mutation;
 use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::AGENT;
-use crate::ops::put::{Precondition, now, target, unprotected};
+use crate::ops::put::{Precondition, facts, now, target, unprotected};
 use crate::ops::scheduling::{admit, takes_part};
 use crate::outcome::{Code, Error, Phase};
 use crate::resource::Resource;
@@ -177,12 +177,7 @@ fn verdict(accepted: bool, before: &Resource, seen: &Result<Arc<Resource>, Box<E
 }
 
 fn review(current: &Resource, revision: &Revision, may_notify: bool) -> Review {
-    let facts = vec![
-        Fact::new("Resource", current.href.as_str()),
-        Fact::new("UID", &*revision.uid),
-        Fact::new("Kind", revision.kind.name()),
-        Fact::new("Entity Tag", &*revision.tag),
-    ];
+    let facts = facts(current, revision);
     let parts: [&[u8]; 4] = [
         b"delete",
         current.href.as_str().as_bytes(),

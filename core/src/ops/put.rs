@@ -7,7 +7,7 @@ use http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, USER_AGENT};
 use http::{HeaderValue, Method, Request, StatusCode};
 
 use crate::account::quirk::Quirk;
-use crate::change::{Change, Changed, Committed, Failed, Revision, SideEffects};
+use crate::change::{Change, Changed, Committed, Fact, Failed, Revision, SideEffects};
 use crate::dav::etag::EntityTag;
 use crate::exchange::Channel;
 use crate::exchange::dispatch::{Dispatch, undone};
@@ -15,6 +15,8 @@ use crate::href::Href;
 use crate::ical::document::{Component, Document};
 use crate::ical::entity::Entity;
 use crate::ical::fidelity::{Difference, differences, sentence};
+use crate::ical::project::Projection;
+use crate::ical::value::Temporal;
 use crate::ledger::Mutation;
 use crate::ops::discover::AGENT;
 use crate::ops::get_resource::{owner, read};
@@ -133,6 +135,30 @@ fn unfit(current: &Resource, revision: &Revision, tag: &str) -> Option<Box<Error
         );
     }
     None
+}
+
+/// What a person has to see of a resource that is going to be changed.
+pub(crate) fn facts(current: &Resource, revision: &Revision) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("Kind", revision.kind.name())];
+    let projection = current.entity.projection();
+    if let Projection::Event { fields, .. } | Projection::Todo { fields, .. } = projection {
+        facts.extend(fields.summary.map(|title| Fact::new("Title", title)));
+        facts.extend(fields.start.map(|start| Fact::new("Start", shown(&start))));
+    }
+    facts.extend([
+        Fact::new("Resource", current.href.as_str()),
+        Fact::new("UID", &*revision.uid),
+        Fact::new("Entity Tag", &*revision.tag),
+    ]);
+    facts
+}
+
+/// A time as its content line has it.
+pub(crate) fn shown(time: &Temporal) -> String {
+    match time {
+        Temporal::Zoned(_, zone) => format!("{} {zone}", time.encoded()),
+        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Utc(_) => time.encoded(),
+    }
 }
 
 /// A change that is bound to the state of one resource, or to its absence.

@@ -58,8 +58,22 @@ pub(crate) fn promise(kind: Kind) -> Promise {
         Kind::CalendarsInspect => &outcome::CALENDARS_INSPECT,
         Kind::FreeBusy => &outcome::FREE_BUSY,
         Kind::ResourcesChanges => &outcome::RESOURCES_CHANGES,
+        Kind::EventsCreate
+        | Kind::EventsPatch
+        | Kind::TodosCreate
+        | Kind::TodosPatch
+        | Kind::TodosComplete
+        | Kind::OccurrencesAdd
+        | Kind::OccurrencesExclude
+        | Kind::OccurrencesRestoreExclusion
+        | Kind::OccurrencesCancel
+        | Kind::OccurrencesRestoreCancellation => &mutation::SNAPSHOT_MUTATION,
+        Kind::ResourcesDelete => &mutation::DELETE_MUTATION,
     };
-    Promise { shape, read_only: true }
+    Promise {
+        shape,
+        read_only: kind.change().is_none(),
+    }
 }
 
 impl Promise {

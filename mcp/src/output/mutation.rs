@@ -1,13 +1,11 @@
 //! How the tools that write end: a success, no change, or an error that tells what became of the write.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "for the tools that write"))]
-
 use super::exception::CONFIRMATION_REQUIRED;
 use super::object;
 use super::outcome::{CANDIDATES, CATEGORY, CHANGE_CODE, CHANGE_PHASE, error};
 use super::shape::{Member, Shape, always, joined, may};
 use super::snapshot::SNAPSHOT;
-use super::value::{COUNT, DIAGNOSTICS};
+use super::value::{ANY_TEXT, COUNT, DIAGNOSTICS, URI};
 
 /// What is known of a write.
 pub(super) static STATES: [&str; 4] = ["not_attempted", "not_committed", "committed", "unknown"];
@@ -48,6 +46,28 @@ static SNAPSHOT_SUCCESS: Shape = object![joined SIDE_EFFECTS, [
     always("snapshot", &SNAPSHOT),
     always("diagnostics", &DIAGNOSTICS),
 ]];
+static RECEIPT: Shape = object![
+    always("href", &URI),
+    always("entityUid", &ANY_TEXT),
+    always("entityKind", &Shape::Token(&["event", "todo"])),
+    always("consumedEntityTag", &ANY_TEXT)
+];
+static DELETE_SUCCESS: Shape = object![joined SIDE_EFFECTS, [
+    always("outcome", &SUCCESS),
+    always("mutationState", &COMMITTED),
+    always("deletionReceipt", &RECEIPT),
+    always("diagnostics", &DIAGNOSTICS),
+]];
+/// `deleteMutationOutcome`.
+pub(super) static DELETE_MUTATION: Shape = Shape::By {
+    member: "outcome",
+    of: &[
+        ("success", &DELETE_SUCCESS),
+        ("no_change", &UNCHANGED),
+        ("confirmation_declined", &UNCHANGED),
+    ],
+    otherwise: Some(&ERRORS),
+};
 /// `snapshotMutationOutcome`.
 pub(super) static SNAPSHOT_MUTATION: Shape = Shape::By {
     member: "outcome",
