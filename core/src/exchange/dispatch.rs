@@ -73,11 +73,16 @@ impl<'a> Channel<'a> {
         }
         let mut hops = 0;
         loop {
-            if let Some(wait) = self.account.paused(&url.origin(), self.io.now()) {
-                return Dispatch::NotSent(Fault::RateLimited(Some(wait)));
-            }
-            let reply = self.attempt(&url, request.clone(), Rules::WRITE).await;
-            match self.turn(url, reply, hops) {
+            let turn = match self.account.paused(&url.origin(), self.io.now()) {
+                Some(wait) => Turn::Done(Dispatch::NotSent(Fault::RateLimited(Some(wait)))),
+                None => {
+                    let reply = self.attempt(&url, request.clone(), Rules::WRITE).await;
+                    self.turn(url, reply, hops)
+                }
+            };
+            match turn {
+                // It did leave, to where a redirect was.
+                Turn::Done(Dispatch::NotSent(fault)) if hops > 0 => return Dispatch::Declined(fault),
                 Turn::Done(dispatch) => return dispatch,
                 Turn::Elsewhere(target) => url = target,
             }

@@ -243,6 +243,13 @@ impl Put<'_> {
         let found = seen.as_ref().ok().map(|resource| self.compared(resource));
         let verdict = verdict(accepted, found.as_ref());
         if let (Some(mut failed), Verdict::Unknown) = (refused, verdict) {
+            if seen.is_err() && failed.error.code == Code::DestinationConflict {
+                failed.error = Error::new(
+                    Code::Conflict,
+                    Phase::Execution,
+                    "The CalDAV server says that there is already a resource where this one would go, and it could not be looked at. Query before you try again.",
+                );
+            }
             // A resource that is in the way of a new one is none of the caller's business.
             failed.current = seen.ok().filter(|_| self.precondition != Precondition::Absent);
             return Err(failed);
