@@ -103,13 +103,13 @@ pub struct Simulated {
     pub begun: Moment,
     /// What happens meanwhile, once.
     pub incident: Option<Incident>,
-    now: Moment,
-    server: Server,
+    pub(crate) now: Moment,
+    pub(crate) server: Server,
     menu: &'static [Fault],
-    left: usize,
+    pub(crate) left: usize,
     always: Option<Fault>,
-    blocked: bool,
-    max_requests: usize,
+    pub(crate) blocked: bool,
+    pub(crate) max_requests: usize,
 }
 
 impl std::fmt::Debug for Simulated {
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Simulated {
 }
 
 /// How long an answer takes.
-const LATENCY: Duration = Duration::from_millis(100);
+pub(crate) const LATENCY: Duration = Duration::from_millis(100);
 
 impl Simulated {
     /// A server that misbehaves `faults` times at most, and fails the test after `max_requests`.
@@ -172,7 +172,7 @@ impl Simulated {
         self.begun
     }
 
-    fn promises(&mut self, exchange: &Exchange) {
+    pub(crate) fn promises(&mut self, exchange: &Exchange) {
         let request = &exchange.request;
         let host = request.uri().host().expect("absolute").to_owned();
         self.log
@@ -220,11 +220,11 @@ impl Simulated {
         );
     }
 
-    fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
+    pub(crate) fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
         self.server.answer(&exchange.request)
     }
 
-    fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
+    pub(crate) fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
         let failure = |sent, kind| Err(Failure { sent, kind });
         let path = exchange.request.uri().path();
         let moved = |status: u16, target: String| {
