@@ -548,10 +548,8 @@ where
             let (first, steps) = sequential(self.start(&whole), &mut whole, None);
             for cancel_at in 0..=steps {
                 let mut cut = self.world(choices.clone(), 1);
-                let ((outcome, mutation), ended) = sequential(self.start(&cut), &mut cut, Some(cancel_at));
-                if ended > cancel_at {
-                    cut.story.push("cancelled".into());
-                }
+                let ((outcome, mutation), _) = sequential(self.start(&cut), &mut cut, Some(cancel_at));
+                cut.story.push("cancelled".into());
                 self.check(&outcome, mutation, &mut cut);
                 explored.cancelled += 1;
             }
@@ -655,11 +653,8 @@ pub fn check<T: Debug>(
             Code::CommittedButUnverified | Code::CommittedButConcurrencyUnavailable | Code::FidelityFailure
         );
         assert_eq!(written, state == Mutation::Committed, "{story}");
-        let denies = message.contains("Nothing was") || message.contains("not deleted by this call");
-        assert!(
-            !denies || (effects == 0 && !after),
-            "the message claims too much: {story}"
-        );
+        let denies = message.contains("Nothing was") || message.contains("by this call");
+        assert!(!(denies && after), "the message claims too much: {story}");
     }
     let over = world.now() > Moment(MAX_TIME);
     assert!(!over, "over budget: {:?} {story}", world.now());

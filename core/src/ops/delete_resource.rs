@@ -78,12 +78,21 @@ async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteResource) ->
     let dispatch = channel.write(&current.href, request).await;
     io.phase("reconcile");
     let settling = channel.reconciling();
-    if let Some((error, state)) = undone(&channel, &dispatch) {
-        return Err(refused(&settling, &current, &dispatch, Failed::with(error, state)).await);
+    let refusal = refused_by_state(&dispatch);
+    if let (Some((error, state)), None) = (undone(&channel, &dispatch), &refusal) {
+        return Err(Failed::with(error, state));
     }
     let accepted = matches!(dispatch, Dispatch::Accepted(_));
     let seen = now(&settling, &current.calendar, &current.href).await;
-    let (code, text, state) = match verdict(accepted, &current, &seen) {
+    let verdict = verdict(accepted, &current, &seen);
+    if let (Some(error), true) = (refusal, verdict != Verdict::Gone) {
+        let current = seen.ok();
+        return Err(Box::new(Failed {
+            current,
+            ..*Failed::with(error, Mutation::NotCommitted)
+        }));
+    }
+    let (code, text, state) = match verdict {
         Verdict::Gone => {
             return Ok(Change::Committed(Committed {
                 value: Receipt {
@@ -125,35 +134,24 @@ fn unsettled(
     })
 }
 
-/// A refusal, with the resource as it is now if it has changed.
-async fn refused(
-    channel: &Channel<'_>,
-    before: &Resource,
-    dispatch: &Dispatch,
-    mut failed: Box<Failed>,
-) -> Box<Failed> {
+/// The error of an answer that speaks of the state of what is there. It may be gone by this very call, which something on
+/// the way repeated.
+fn refused_by_state(dispatch: &Dispatch) -> Option<Box<Error>> {
     let Dispatch::Refused(answer) = dispatch else {
-        return failed;
+        return None;
     };
+    let error = |code, text: &'static str| Some(Error::new(code, Phase::Execution, text));
     match answer.response.status() {
-        StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT => {
-            failed.error = Error::new(
-                Code::Conflict,
-                Phase::Execution,
-                "The resource was changed by somebody else just now. Nothing was deleted. Look at currentSnapshot and decide again.",
-            );
-            failed.current = now(channel, &before.calendar, &before.href).await.ok();
-        }
-        StatusCode::NOT_FOUND | StatusCode::GONE => {
-            failed.error = Error::new(
-                Code::NotFound,
-                Phase::Execution,
-                "The resource is not there any more. It was not deleted by this call.",
-            );
-        }
-        _ => {}
+        StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT => error(
+            Code::Conflict,
+            "The resource was changed by somebody else just now. Nothing was deleted. Look at currentSnapshot and decide again.",
+        ),
+        StatusCode::NOT_FOUND | StatusCode::GONE => error(
+            Code::NotFound,
+            "The CalDAV server says that the resource is not there any more, and that could not be checked, or something else is there now. Query again.",
+        ),
+        _ => None,
     }
-    failed
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
