@@ -357,6 +357,8 @@ fn changing(
         "schedulingSideEffects": {},
         "confirmation": {}
     });
+    let mut output = outcome(members);
+    output["properties"]["outcome"] = one_of(&["success", "no_change", "confirmation_declined"]);
     ToolSpec {
         kind,
         dotted,
@@ -364,7 +366,7 @@ fn changing(
         title,
         description,
         input,
-        output: outcome(members),
+        output,
         ttl_ms: 0,
     }
 }

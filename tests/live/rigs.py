@@ -30,6 +30,7 @@ class Rig:
     work: str = "Work & more"           # what it makes of the display name
     stores: dict = field(default_factory=dict)      # resource: what it changes in it, as (what was PUT, what it keeps)
     misses: dict = field(default_factory=dict)      # resource: why its answers to time ranges leave it out
+    rewrites: set = field(default_factory=set)      # forms of Events that it does not keep
     refuses: dict = field(default_factory=dict)     # what it does not do, with the exact code or status that says so
 
 
