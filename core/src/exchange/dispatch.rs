@@ -8,7 +8,7 @@ use http::{Request, Response, StatusCode};
 
 use super::budget;
 use super::fault::{Fault, refused};
-use super::redirect::{Redirect, redirect};
+use super::redirect::{Redirect, Refusal, redirect};
 use super::{Answer, Channel, Rules};
 use crate::dav::error_body::{self, ErrorBody};
 use crate::href::Href;
@@ -67,6 +67,11 @@ impl<'a> Channel<'a> {
     /// Sends a write. It is never repeated; a redirect of 307 or 308 is followed inside the trusted places, since the
     /// server that sent it did nothing.
     pub async fn write(&self, url: &Href, request: Request<Bytes>) -> Dispatch {
+        self.write_within(url, request, |_| true).await
+    }
+
+    /// Sends a write as [`Self::write`] does, and follows a redirect only to places that are also `allowed`.
+    pub async fn write_within(&self, url: &Href, request: Request<Bytes>, allowed: impl Fn(&Href) -> bool) -> Dispatch {
         let mut url = url.clone();
         if !self.account.trusts(&url) {
             return Dispatch::NotSent(Fault::Untrusted(url.origin().to_string()));
@@ -84,7 +89,8 @@ impl<'a> Channel<'a> {
                 // It did leave, to where a redirect was.
                 Turn::Done(Dispatch::NotSent(fault)) if hops > 0 => return Dispatch::Declined(fault),
                 Turn::Done(dispatch) => return dispatch,
-                Turn::Elsewhere(target) => url = target,
+                Turn::Elsewhere(target) if allowed(&target) => url = target,
+                Turn::Elsewhere(_) => return Dispatch::Declined(Fault::Redirect(Refusal::Elsewhere)),
             }
             hops += 1;
         }

@@ -88,9 +88,24 @@ pub(crate) async fn target(
     let tag = strong(revision, pointer)?;
     channel.io.phase("discovery");
     let calendar = owner(channel, &href, &at).await.map_err(Failed::before)?;
+    held(channel, &calendar, &href, (revision, &tag), false).await
+}
+
+/// The resource at a place, if it is still in the state that a change is bound to. With `opaque` also one that cannot be
+/// taken for one Event or To-do.
+///
+/// # Errors
+/// As those of [`target`], but for discovery's.
+pub(crate) async fn held(
+    channel: &Channel<'_>,
+    calendar: &Href,
+    href: &Href,
+    (revision, tag): (&Revision, &str),
+    opaque: bool,
+) -> Result<Arc<Resource>, Box<Failed>> {
     channel.io.phase("fetch");
-    let current = now(channel, &calendar, &href).await.map_err(Failed::before)?;
-    match unfit(&current, revision, &tag) {
+    let current = now(channel, calendar, href).await.map_err(Failed::before)?;
+    match unfit(&current, revision, tag, opaque) {
         None => Ok(current),
         Some(error) => Err(Failed::before(error).showing(current)),
     }
@@ -108,15 +123,16 @@ pub(crate) async fn now(channel: &Channel<'_>, calendar: &Href, href: &Href) -> 
 }
 
 /// Why a resource is not in the state that a change is bound to.
-fn unfit(current: &Resource, revision: &Revision, tag: &str) -> Option<Box<Error>> {
+fn unfit(current: &Resource, revision: &Revision, tag: &str, opaque: bool) -> Option<Box<Error>> {
     let error = |code, text: &'static str| Some(Error::new(code, Phase::TargetRevision, text));
-    if current.entity.opaque().is_some() {
+    let readable = current.entity.opaque().is_none();
+    if !readable && !opaque {
         return error(
             Code::OpaqueResource,
             "The resource cannot be taken for one Event or To-do. Nothing was changed. The exact tools can replace it as a whole.",
         );
     }
-    if current.entity.kind() != Some(revision.kind) {
+    if readable && current.entity.kind() != Some(revision.kind) {
         return error(
             Code::EntityKindMismatch,
             "The resource is of the other kind: an Event is no To-do. Nothing was changed.",
@@ -128,7 +144,7 @@ fn unfit(current: &Resource, revision: &Revision, tag: &str) -> Option<Box<Error
             "The CalDAV server gives no strong Entity Tag for this resource, so it cannot be changed safely. Nothing was changed.",
         );
     };
-    if current.entity.uid() != Some(&*revision.uid) || own != tag {
+    if readable && current.entity.uid() != Some(&*revision.uid) || own != tag {
         return error(
             Code::Conflict,
             "The resource has changed since it was read. Nothing was changed by this call. Look at currentSnapshot, decide again, and send its entityRevision.",

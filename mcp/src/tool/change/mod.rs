@@ -2,6 +2,8 @@
 //! and from how it ended to a result.
 
 pub(crate) mod input;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
