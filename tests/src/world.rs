@@ -104,7 +104,8 @@ pub struct Simulated {
     /// What happens meanwhile, once.
     pub incident: Option<Incident>,
     pub(crate) now: Moment,
-    pub(crate) server: Server,
+    /// What is asked. Clones share their content.
+    pub server: Server,
     menu: &'static [Fault],
     pub(crate) left: usize,
     always: Option<Fault>,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, IF_MATCH, IF_NONE_MATCH, LOCATION, RETRY_AFTER};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, LOCATION, RETRY_AFTER};
 use http::{Request, Response};
 use kalends_core::account::Account;
 use kalends_core::change::{Change, Changed};
@@ -56,6 +56,8 @@ pub enum Mishap {
     Doubt(u16, Done),
     /// This status, and nothing was done.
     Refused(u16),
+    /// 200 with a web page from something on the way, and nothing was done.
+    Page,
     /// Something on the way sends it twice, and the second answer comes back.
     Twice,
     /// A redirect with this status, to a place inside the account.
@@ -73,7 +75,7 @@ pub enum Mishap {
 }
 
 /// Every mishap of a write.
-pub const MISHAPS: [Mishap; 53] = {
+pub const MISHAPS: [Mishap; 54] = {
     use Done::{Before, Last, Later, Never};
     use FailureKind::{Broken, TimedOut, TooLarge, Unreachable, Untrusted};
     use Mishap::*;
@@ -119,6 +121,7 @@ pub const MISHAPS: [Mishap; 53] = {
         Refused(429),
         Refused(501),
         Refused(507),
+        Page,
         Twice,
         Inside(301),
         Inside(302),
@@ -245,6 +248,12 @@ impl Writing {
         }
     }
 
+    /// Whether the server has nothing left to do.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.late.is_empty()
+    }
+
     /// How many writes have changed the server.
     #[must_use]
     pub fn effects(&self) -> usize {
@@ -337,6 +346,10 @@ impl Writing {
                 Ok(empty(plain(status)))
             }
             Mishap::Refused(status) => Ok(empty(plain(status))),
+            Mishap::Page => {
+                let page = plain(200).header(CONTENT_TYPE, "text/html; charset=utf-8");
+                Ok(page.body(Bytes::from_static(b"<html>Sign in")).expect("valid"))
+            }
             Mishap::Twice => {
                 self.perform(at, request);
                 Ok(self.perform(at, request))
