@@ -12,7 +12,7 @@ use super::super::{mutation, outcome};
 use super::cases::{Cases, Made};
 
 /// Tools with their shapes; the last one stands for those that write.
-fn tools() -> [(&'static str, &'static Shape); 9] {
+fn tools() -> [(&'static str, &'static Shape); 12] {
     [
         ("calendars.list", &outcome::CALENDARS_LIST),
         ("calendar_entities.query", &outcome::ENTITIES_QUERY),
