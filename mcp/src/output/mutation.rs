@@ -72,10 +72,11 @@ const EXACT_STATED: [Member; 10] = joined(
     error(&EXACT_CODE, &CATEGORY, &CHANGE_PHASE),
     [always("mutationState", &STATE), SIDE_EFFECTS[0], SIDE_EFFECTS[1]],
 );
+static STRONG: Shape = object![always("href", &URI), always("entityTag", &NAME)];
 /// Of the current state only where it is.
 static EXACT_CURRENT: Shape = object![
     always("calendar", &ADDRESS),
-    always("resourceRevision", &object![always("href", &URI), always("entityTag", &NAME)]),
+    always("resourceRevision", &STRONG),
     may("entityRevision", &REVISION)
 ];
 /// `exactMutationErrorOutcome`.
