@@ -28,11 +28,14 @@ pub(crate) enum Naming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     CalendarsList,
+    CalendarsCreate,
+    CalendarsDelete,
     EntitiesQuery,
     OccurrencesQuery,
     TodosQuery,
     ResourcesGet,
     CalendarsInspect,
+    CalendarsPatch,
     FreeBusy,
     ResourcesChanges,
     EventsCreate,
@@ -79,13 +82,16 @@ impl Kind {
             | Self::OccurrencesAdd
             | Self::OccurrencesRestoreExclusion
             | Self::OccurrencesRestoreCancellation
+            | Self::CalendarsCreate
             | Self::ExactCreate => change(false, false),
+            Self::CalendarsPatch => change(false, true),
             Self::EventsPatch
             | Self::TodosPatch
             | Self::OccurrencesExclude
             | Self::OccurrencesCancel
             | Self::ResourcesMove
             | Self::ResourcesDelete
+            | Self::CalendarsDelete
             | Self::ExactReplace
             | Self::ExactMove => change(true, false),
         }
@@ -94,7 +100,9 @@ impl Kind {
     /// What every call asks a person, unless a policy spares them.
     pub(crate) fn always_asks(self) -> Option<Ask> {
         let exact = (self.is_exact() && self.change().is_some()).then_some(Ask::Exact);
-        exact.or((self == Self::ResourcesDelete).then_some(Ask::Delete))
+        exact
+            .or((self == Self::ResourcesDelete).then_some(Ask::Delete))
+            .or((self == Self::CalendarsDelete).then_some(Ask::DeleteCalendar))
     }
 
     /// Whether it is one of the tools that show and write octets as they are.
@@ -154,9 +162,11 @@ impl ToolSpec {
 
 /// All tools, in order; the exact ones are the last.
 pub(crate) fn tools(exact: bool) -> &'static [ToolSpec] {
-    static TOOLS: LazyLock<[ToolSpec; 24]> = LazyLock::new(|| {
+    static TOOLS: LazyLock<[ToolSpec; 27]> = LazyLock::new(|| {
         [
             calendars_list(),
+            calendars_create(),
+            calendars_delete(),
             entities_query(),
             occurrences_query(),
             todos_query(),
@@ -174,6 +184,7 @@ pub(crate) fn tools(exact: bool) -> &'static [ToolSpec] {
             resources_move(),
             resources_delete(),
             calendars_inspect(),
+            calendars_patch(),
             free_busy(),
             resources_changes(),
             exact_get(),
@@ -211,7 +222,7 @@ pub(crate) fn instructions(naming: Naming) -> String {
          - {}: all of one by the href of a row, with the entityRevision that changes need: read it right before a change.\n\
          - {}: only if a calendar's name or href is unknown. {}: what its server advertises. {}: busy times. {}: what \
          changed since a checkpoint.\n\
-         - New: {}. Change: {}. Done: {}. One occurrence: {}. The whole: {}.\n\
+         - New: {}. Change: {}. Done: {}. One occurrence: {}. The whole: {}. Calendars: {}.\n\
          A conflict shows currentSnapshot: look, decide again, send its entityRevision. Never repeat a change whose \
          mutationState is unknown or committed: read first. If a confirmation is asked for, let the user decide and never \
          go around it. Queries continue with nextCursor alone. violations name what to send instead. \
@@ -235,6 +246,7 @@ pub(crate) fn instructions(naming: Naming) -> String {
             Kind::OccurrencesAdd
         ]),
         names(&[Kind::ResourcesMove, Kind::ResourcesDelete]),
+        names(&[Kind::CalendarsCreate, Kind::CalendarsPatch, Kind::CalendarsDelete]),
     )
 }
 
@@ -607,6 +619,62 @@ fn resources_delete() -> ToolSpec {
         object(json!({"revision": revision()}), &["revision"]),
         "deletionReceipt",
     )
+}
+
+fn calendars_create() -> ToolSpec {
+    let kinds = json!({"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": true, "items": one_of(&["event", "todo"])});
+    let properties = json!({
+        "displayName": {"type": "string", "minLength": 1, "maxLength": 256},
+        "entityKinds": kinds,
+        "color": described(text(), "#RRGGBB"),
+        "order": order(),
+        "timeZone": described(text(), "IANA"),
+        "destinationHref": described(text(), "only if asked for")
+    });
+    changing(
+        Kind::CalendarsCreate,
+        ["calendars.create", "calendars_create", "Create Calendar"],
+        "Create a calendar. Its name must be new.",
+        object(properties, &["displayName", "entityKinds"]),
+        "calendar",
+    )
+}
+
+fn calendars_delete() -> ToolSpec {
+    changing(
+        Kind::CalendarsDelete,
+        ["calendars.delete", "calendars_delete", "Delete Calendar"],
+        "Delete a calendar with everything in it. Asks the user to confirm.",
+        object(json!({"href": text()}), &["href"]),
+        "calendar",
+    )
+}
+
+fn calendars_patch() -> ToolSpec {
+    let patch = json!({
+        "displayName": open(),
+        "description": described(open(), "language may go with value"),
+        "color": described(open(), "#RRGGBB"),
+        "order": open(),
+        "timeZone": described(open(), "IANA")
+    });
+    let properties = json!({
+        "calendarHref": calendar_href(),
+        "patch": described(object(patch, &[]), "each {operation: set, value} or {operation: remove}")
+    });
+    let mut spec = changing(
+        Kind::CalendarsPatch,
+        ["calendars.patch", "calendars_patch", "Patch Calendar Metadata"],
+        "Change what a calendar says about itself; what is left out stays. There is no protection against a change of somebody else in between.",
+        object(properties, &["calendarHref", "patch"]),
+        "calendar",
+    );
+    spec.output["properties"]["concurrency"] = nullable();
+    spec
+}
+
+fn order() -> Value {
+    json!({"type": "integer", "minimum": 0, "maximum": i32::MAX})
 }
 
 fn exact_get() -> ToolSpec {

@@ -459,7 +459,10 @@ impl Session {
             | Kind::ExactGet
             | Kind::ExactCreate
             | Kind::ExactReplace
-            | Kind::ExactMove => unreachable!("a tool that changes something does not read"),
+            | Kind::ExactMove
+            | Kind::CalendarsCreate
+            | Kind::CalendarsPatch
+            | Kind::CalendarsDelete => unreachable!("a tool that changes something does not read"),
         }
     }
 

@@ -70,6 +70,9 @@ pub(crate) fn promise(kind: Kind) -> Promise {
         | Kind::OccurrencesRestoreCancellation
         | Kind::ResourcesMove => &mutation::SNAPSHOT_MUTATION,
         Kind::ResourcesDelete => &mutation::DELETE_MUTATION,
+        Kind::CalendarsCreate => &mutation::COLLECTION_CREATE,
+        Kind::CalendarsPatch => &mutation::METADATA_PATCH,
+        Kind::CalendarsDelete => &mutation::COLLECTION_DELETE,
         Kind::ExactGet => &outcome::EXACT_GET,
         Kind::ExactCreate | Kind::ExactReplace | Kind::ExactMove => &mutation::EXACT_MUTATION,
     };

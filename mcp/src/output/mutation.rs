@@ -2,10 +2,12 @@
 
 use super::exception::CONFIRMATION_REQUIRED;
 use super::object;
-use super::outcome::{CANDIDATES, CATEGORY, CHANGE_CODE, CHANGE_PHASE, EXACT_CODE, error};
-use super::shape::{Member, Shape, always, joined, may};
+use super::outcome::{
+    CANDIDATES, CATEGORY, CHANGE_CODE, CHANGE_PHASE, CODE, COLLECTION_CODE, EXACT_CODE, METADATA, PHASE, error,
+};
+use super::shape::{Member, Shape, always, joined, may, sorted};
 use super::snapshot::{REVISION, SNAPSHOT};
-use super::value::{ADDRESS, ANY_TEXT, COUNT, DIAGNOSTICS, NAME, URI};
+use super::value::{ADDRESS, ANY_TEXT, CALENDAR, COUNT, DIAGNOSTICS, NAME, URI};
 
 /// What is known of a write.
 pub(super) static STATES: [&str; 4] = ["not_attempted", "not_committed", "committed", "unknown"];
@@ -46,6 +48,63 @@ static SNAPSHOT_SUCCESS: Shape = object![joined SIDE_EFFECTS, [
     always("snapshot", &SNAPSHOT),
     always("diagnostics", &DIAGNOSTICS),
 ]];
+static COLLECTION_CREATED: Shape = object![
+    always("outcome", &SUCCESS),
+    always("mutationState", &COMMITTED),
+    always("calendar", &CALENDAR),
+    always("diagnostics", &DIAGNOSTICS)
+];
+static COLLECTION_DELETED: Shape = object![joined SIDE_EFFECTS, [
+    always("outcome", &SUCCESS),
+    always("mutationState", &COMMITTED),
+    always("calendar", &CALENDAR),
+    always("diagnostics", &DIAGNOSTICS),
+]];
+/// `calendarCollectionMutationErrorOutcome`.
+static COLLECTION_ERROR: Shape = object![joined COLLECTION_STATED, [
+    may("retryAfterMs", &COUNT),
+    may("authorizedCandidates", &CANDIDATES),
+]];
+static COLLECTION_ERRORS: Shape = Shape::By {
+    member: "code",
+    of: &[("confirmation_required", &CONFIRMATION_REQUIRED)],
+    otherwise: Some(&COLLECTION_ERROR),
+};
+/// `calendarCollectionCreateOutcome`.
+pub(super) static COLLECTION_CREATE: Shape = Shape::By {
+    member: "outcome",
+    of: &[("success", &COLLECTION_CREATED)],
+    otherwise: Some(&COLLECTION_ERROR),
+};
+/// `calendarCollectionDeleteOutcome`.
+pub(super) static COLLECTION_DELETE: Shape = Shape::By {
+    member: "outcome",
+    of: &[
+        ("success", &COLLECTION_DELETED),
+        ("no_change", &UNCHANGED),
+        ("confirmation_declined", &UNCHANGED),
+    ],
+    otherwise: Some(&COLLECTION_ERRORS),
+};
+static METADATA_SNAPSHOT: Shape = Shape::object(&const { sorted(METADATA) });
+static METADATA_CHANGED: Shape = object![
+    always("outcome", &SUCCESS),
+    always("mutationState", &COMMITTED),
+    always("calendar", &METADATA_SNAPSHOT),
+    always("concurrency", &Shape::Token(&["unconditional"]))
+];
+/// `calendarMetadataPatchErrorOutcome`.
+static METADATA_ERROR: Shape = object![joined error(&CODE, &CATEGORY, &PHASE), [
+    may("retryAfterMs", &COUNT),
+    may("authorizedCandidates", &CANDIDATES),
+    always("mutationState", &STATE),
+]];
+/// `calendarMetadataPatchOutcome`.
+pub(super) static METADATA_PATCH: Shape = Shape::By {
+    member: "outcome",
+    of: &[("success", &METADATA_CHANGED)],
+    otherwise: Some(&METADATA_ERROR),
+};
 static RECEIPT: Shape = object![
     always("href", &URI),
     always("entityUid", &ANY_TEXT),
@@ -68,6 +127,10 @@ pub(super) static DELETE_MUTATION: Shape = Shape::By {
     ],
     otherwise: Some(&ERRORS),
 };
+const COLLECTION_STATED: [Member; 10] = joined(
+    error(&COLLECTION_CODE, &CATEGORY, &CHANGE_PHASE),
+    [always("mutationState", &STATE), SIDE_EFFECTS[0], SIDE_EFFECTS[1]],
+);
 const EXACT_STATED: [Member; 10] = joined(
     error(&EXACT_CODE, &CATEGORY, &CHANGE_PHASE),
     [always("mutationState", &STATE), SIDE_EFFECTS[0], SIDE_EFFECTS[1]],

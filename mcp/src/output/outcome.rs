@@ -48,16 +48,18 @@ const CODES: &[&str] = &[
     "committed_but_unverified",
     "committed_but_concurrency_unavailable",
     "indeterminate",
-    COMPLETION_STATE_CONFLICT,
     "ambiguous",
     "opaque_resource",
     "temporal_unresolved",
     "recurrence_unevaluable",
+    COMPLETION_STATE_CONFLICT,
     "cursor_expired",
     "sync_reset_required",
 ];
-static CODE: Shape = Shape::Token(CODES);
+pub(super) static CODE: Shape = Shape::Token(CODES);
 pub(super) static CHANGE_CODE: Shape = Shape::Token(CODES.split_at(CODES.len() - 2).0);
+/// Of a change of a Calendar.
+pub(super) static COLLECTION_CODE: Shape = Shape::Token(CODES.split_at(CODES.len() - 3).0);
 pub(super) static EXACT_CODE: Shape = Shape::Token(CODES.split_at(CODES.len() - 7).0);
 pub(super) static CATEGORY: Shape = Shape::Token(&[
     "input",
@@ -83,7 +85,7 @@ const PHASES: &[&str] = &[
     "postWriteVerificationOrReconciliation",
     "pagination",
 ];
-static PHASE: Shape = Shape::Token(PHASES);
+pub(super) static PHASE: Shape = Shape::Token(PHASES);
 pub(super) static CHANGE_PHASE: Shape = Shape::Token(PHASES.split_at(PHASES.len() - 1).0);
 
 static POINTER: Shape = text(1, usize::MAX, Form::Pointer);
@@ -262,7 +264,7 @@ static ADVERTISED_LIMITS: Shape = object![
 static ZONE_IDS: Shape = list_to(16, &ANY_TEXT);
 static SCHEDULING: Shape = object![always("state", &ADVERTISED), always("statusCode", &HTTP_STATUS)];
 /// `calendarMetadataSnapshot`.
-const METADATA: [Member; 16] = [
+pub(super) const METADATA: [Member; 16] = [
     always("calendarHref", &CALENDAR_HREF),
     always("displayName", &TEXT_OR_NULL),
     always("description", &TEXT_OR_NULL),

@@ -7,8 +7,10 @@ use crate::folder;
 use crate::referee::Referee;
 
 /// The tools as they are listed.
-pub(crate) const ORDER: [&str; 20] = [
+pub(crate) const ORDER: [&str; 23] = [
     "calendars_list",
+    "calendars_create",
+    "calendars_delete",
     "calendar_entities_query",
     "calendar_occurrences_query",
     "todos_query",
@@ -26,6 +28,7 @@ pub(crate) const ORDER: [&str; 20] = [
     "calendar_resources_move",
     "calendar_resources_delete",
     "calendars_inspect",
+    "calendars_patch",
     "calendars_free_busy",
     "calendar_resources_changes",
 ];
@@ -49,7 +52,9 @@ fn the_catalog_is_small() {
         "calendar_occurrences_cancel",
         "calendar_resources_move",
         "calendar_resources_delete",
+        "calendars_delete",
     ];
+    let writing = ["calendars_create", "calendars_delete", "calendars_patch"];
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         let ttl = match name {
@@ -57,12 +62,15 @@ fn the_catalog_is_small() {
             _ if name.ends_with("_query") => 5_000,
             _ => 0,
         };
-        let reads = ttl > 0 || name.starts_with("calendars_") || name.ends_with("_get") || name.ends_with("_changes");
+        let reads = ttl > 0
+            || (name.starts_with("calendars_") && !writing.contains(&name))
+            || name.ends_with("_get")
+            || name.ends_with("_changes");
         assert_eq!(
             tool["_meta"]["io.github.jhonattan-souza/cache"],
             json!({"ttlMs": ttl, "cacheScope": "private"})
         );
-        let hints = json!({"title": tool["title"], "readOnlyHint": reads, "destructiveHint": destructive.contains(&name), "idempotentHint": reads, "openWorldHint": true});
+        let hints = json!({"title": tool["title"], "readOnlyHint": reads, "destructiveHint": destructive.contains(&name), "idempotentHint": reads || name == "calendars_patch", "openWorldHint": true});
         assert_eq!(tool["annotations"], hints);
     }
 }

@@ -14,6 +14,7 @@ use kalends_core::ical::edit::scalar::ScalarPatch;
 use kalends_core::ical::entity::Kind;
 use kalends_core::ical::structured::{NamedUri, StructuredData};
 use kalends_core::ical::value::{DateOrPeriod, Geo, Period, Temporal};
+use kalends_core::ops::patch_calendar::{CalendarPatch, Description, Set};
 use kalends_core::ops::scope::{CalendarChoice, Destination};
 use kalends_core::outcome::{Error, Outcome, Phase, Violation};
 use serde_json::{Map, Value};
@@ -348,6 +349,96 @@ impl Input {
                 self.note("/base64Utf8Resource", "shape_mismatch", text)
             }
         }
+    }
+
+    // ---- Calendars ----------------------------------------------------------------------------------------------
+
+    pub(crate) fn kinds(&mut self, value: &Value, pointer: &str) -> Option<Vec<Kind>> {
+        let kinds = [("event", Kind::Event), ("todo", Kind::Todo)];
+        self.each(value, pointer, |input, item, pointer| {
+            input.token(item, pointer, &kinds)
+        })
+    }
+
+    /// The patch of what a Calendar says about itself. The operation judges the values.
+    pub(crate) fn calendar_patch(&mut self, value: &Value, pointer: &str) -> Option<CalendarPatch> {
+        let known = ["displayName", "description", "color", "order", "timeZone"];
+        let hint = "{\"displayName\":{\"operation\":\"set\",\"value\":\"Home\"}}";
+        let members = self.object(value, pointer, &known, &[], hint)?;
+        if members.is_empty() {
+            return self.note(pointer, "required_member", format!("Send {hint}."));
+        }
+        let before = self.found.len();
+        let mut patch = CalendarPatch::default();
+        for (name, value) in members {
+            let place = at(pointer, name);
+            match name.as_str() {
+                "displayName" => {
+                    patch.display_name = self.set(value, &place, |input, value, at| input.text(value, at, 1))
+                }
+                "color" => patch.color = self.set(value, &place, |input, value, at| input.text(value, at, 0)),
+                "timeZone" => patch.time_zone = self.set(value, &place, |input, value, at| input.text(value, at, 1)),
+                "order" => patch.order = self.set(value, &place, Self::order),
+                _ => patch.description = self.set_description(value, &place),
+            }
+        }
+        (self.found.len() == before).then_some(patch)
+    }
+
+    fn order(&mut self, value: &Value, pointer: &str) -> Option<u32> {
+        let Some(number) = integer(value) else {
+            let text = format!("Send an integer here, not {}.", kind_of(value));
+            return self.note(pointer, "invalid_type", text);
+        };
+        match u32::try_from(number) {
+            Ok(number) if i32::try_from(number).is_ok() => Some(number),
+            Ok(_) | Err(_) => self.note(pointer, "out_of_range", format!("Send 0 to {}.", i32::MAX)),
+        }
+    }
+
+    fn set<T>(
+        &mut self,
+        value: &Value,
+        pointer: &str,
+        read: impl FnOnce(&mut Self, &Value, &str) -> Option<T>,
+    ) -> Option<Set<T>> {
+        let (members, sets) = self.operation(value, pointer, &[])?;
+        if !sets {
+            return Some(Set::Remove);
+        }
+        read(self, &members["value"], &at(pointer, "value")).map(Set::To)
+    }
+
+    fn set_description(&mut self, value: &Value, pointer: &str) -> Option<Set<Description>> {
+        let (members, sets) = self.operation(value, pointer, &["language"])?;
+        if !sets {
+            return Some(Set::Remove);
+        }
+        let text = self.text(&members["value"], &at(pointer, "value"), 0)?;
+        let language = match members.get("language") {
+            Some(language) => Some(self.text(language, &at(pointer, "language"), 0)?),
+            None => None,
+        };
+        Some(Set::To(Description { text, language }))
+    }
+
+    /// Whether a value is set, not removed, and what goes with it.
+    fn operation<'a>(&mut self, value: &'a Value, pointer: &str, more: &[&str]) -> Option<(&'a Members, bool)> {
+        let hint = "{\"operation\":\"set\",\"value\":…} or {\"operation\":\"remove\"}";
+        let sets = value["operation"] != "remove";
+        let required: &[&str] = if sets { &["operation", "value"] } else { &["operation"] };
+        let known = if sets {
+            [required, more].concat()
+        } else {
+            required.to_vec()
+        };
+        let members = self.object(value, pointer, &known, required, hint)?;
+        self.token(
+            &members["operation"],
+            &at(pointer, "operation"),
+            &[("set", ()), ("remove", ())],
+        )?;
+        Some((members, sets))
     }
 
     // ---- new ones -----------------------------------------------------------------------------------------------

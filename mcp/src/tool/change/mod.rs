@@ -7,22 +7,28 @@ mod tests;
 
 use std::sync::Arc;
 
+use kalends_core::calendar::CalendarDescriptor;
 use kalends_core::change::{Change, Changed, Committed, Consent, Failed, Review};
 use kalends_core::ledger::Mutation;
 use kalends_core::operation::Operation;
+use kalends_core::ops::create_calendar::CreateCalendar;
 use kalends_core::ops::create_resource::CreateResource;
+use kalends_core::ops::delete_calendar::DeleteCalendar;
 use kalends_core::ops::delete_resource::{DeleteResource, Receipt};
 use kalends_core::ops::edit_resource::{Edit, EditResource, OccurrenceEdit, Reach};
 use kalends_core::ops::exact_create::ExactCreate;
 use kalends_core::ops::exact_move::ExactMove;
 use kalends_core::ops::exact_replace::ExactReplace;
+use kalends_core::ops::inspect_calendar::Inspection;
 use kalends_core::ops::move_resource::MoveResource;
+use kalends_core::ops::patch_calendar::PatchCalendar;
 use kalends_core::outcome::Outcome;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
 use crate::caller::Caller;
 use crate::catalog::Kind;
+use crate::schema::integer;
 use crate::session::Session;
 use crate::tool::compact::{self, Detail};
 use input::Input;
@@ -37,6 +43,9 @@ pub(crate) enum Plan {
     ExactCreate(ExactCreate),
     ExactReplace(ExactReplace),
     ExactMove(ExactMove),
+    CreateCalendar(CreateCalendar),
+    PatchCalendar(PatchCalendar),
+    DeleteCalendar(DeleteCalendar),
 }
 
 /// What a person may be asked, and when a policy spares them.
@@ -45,7 +54,6 @@ pub(crate) enum Ask {
     /// To delete a resource.
     Delete,
     /// To delete a Calendar.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the tool that deletes Calendars"))]
     DeleteCalendar,
     /// To replace a whole collection of one component.
     ReplaceAll,
@@ -87,6 +95,12 @@ impl Plan {
             Kind::ExactCreate => exact_create(arguments),
             Kind::ExactReplace => exact_replace(arguments),
             Kind::ExactMove => exact_move(arguments),
+            Kind::CalendarsCreate => create_calendar(arguments),
+            Kind::CalendarsPatch => patch_calendar(arguments),
+            Kind::CalendarsDelete => Ok(Self::DeleteCalendar(DeleteCalendar {
+                href: arguments["href"].as_str().unwrap_or_default().to_owned(),
+                consent: Consent::Ask,
+            })),
             Kind::CalendarsList
             | Kind::EntitiesQuery
             | Kind::OccurrencesQuery
@@ -102,7 +116,8 @@ impl Plan {
     /// What a person has to agree to, unless a policy spares them.
     pub(crate) fn ask(&self) -> Option<Ask> {
         match self {
-            Self::Create(_) | Self::Move(_) => None,
+            Self::Create(_) | Self::Move(_) | Self::CreateCalendar(_) | Self::PatchCalendar(_) => None,
+            Self::DeleteCalendar(_) => Some(Ask::DeleteCalendar),
             Self::ExactCreate(_) | Self::ExactReplace(_) | Self::ExactMove(_) => Some(Ask::Exact),
             Self::Delete(_) => Some(Ask::Delete),
             Self::Edit(edit) => match edit.edit.reach() {
@@ -134,6 +149,11 @@ impl Plan {
                 ended(session, ExactReplace { consent, ..operation }, caller, detail).await
             }
             Self::ExactMove(operation) => ended(session, ExactMove { consent, ..operation }, caller, detail).await,
+            Self::CreateCalendar(operation) => ended(session, operation, caller, detail).await,
+            Self::PatchCalendar(operation) => ended(session, operation, caller, detail).await,
+            Self::DeleteCalendar(operation) => {
+                ended(session, DeleteCalendar { consent, ..operation }, caller, detail).await
+            }
         }
     }
 }
@@ -158,6 +178,9 @@ pub(crate) fn untouched(outcome: &str) -> Value {
 
 /// What a change leaves, in a result.
 trait Shown {
+    /// What protects the change, where nothing does; such results have no diagnostics.
+    const CONCURRENCY: Option<&'static str> = None;
+
     /// The member, and its value.
     fn shown(&self, detail: Detail) -> (&'static str, Value);
 }
@@ -184,6 +207,20 @@ impl Shown for Receipt {
     }
 }
 
+impl Shown for CalendarDescriptor {
+    fn shown(&self, _detail: Detail) -> (&'static str, Value) {
+        ("calendar", json!(self))
+    }
+}
+
+impl Shown for Inspection {
+    const CONCURRENCY: Option<&'static str> = Some("unconditional");
+
+    fn shown(&self, _detail: Detail) -> (&'static str, Value) {
+        ("calendar", json!(self))
+    }
+}
+
 fn success<T: Shown>(committed: &Committed<T>, detail: Detail) -> Value {
     let Committed {
         value,
@@ -198,7 +235,10 @@ fn success<T: Shown>(committed: &Committed<T>, detail: Detail) -> Value {
     }
     let (name, value) = value.shown(detail);
     result.insert(name.into(), value);
-    result.insert("diagnostics".into(), json!(diagnostics));
+    match T::CONCURRENCY {
+        Some(concurrency) => result.insert("concurrency".into(), json!(concurrency)),
+        None => result.insert("diagnostics".into(), json!(diagnostics)),
+    };
     Value::Object(result)
 }
 
@@ -310,4 +350,32 @@ fn exact_move(arguments: &Value) -> Outcome<Plan> {
             consent: Consent::Ask,
         })
     }))
+}
+
+fn create_calendar(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let name = input.text(&arguments["displayName"], "/displayName", 1);
+    let kinds = input.kinds(&arguments["entityKinds"], "/entityKinds");
+    let text = |member: &str| arguments.get(member).and_then(Value::as_str).map(str::to_owned);
+    input.finish(name.zip(kinds).map(|(display_name, kinds)| {
+        Plan::CreateCalendar(CreateCalendar {
+            display_name,
+            kinds,
+            destination_href: text("destinationHref"),
+            color: text("color"),
+            order: arguments
+                .get("order")
+                .and_then(integer)
+                .and_then(|order| order.try_into().ok()),
+            time_zone: text("timeZone"),
+        })
+    }))
+}
+
+fn patch_calendar(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let href = input.text(&arguments["calendarHref"], "/calendarHref", 1);
+    let patch = input.calendar_patch(&arguments["patch"], "/patch");
+    let both = href.zip(patch);
+    input.finish(both.map(|(calendar_href, patch)| Plan::PatchCalendar(PatchCalendar { calendar_href, patch })))
 }
