@@ -20,7 +20,7 @@
 //! |---|---|
 //! | [`machine`], [`operation`], [`mod@env`], [`time`], [`ledger`] | the host contract, and what is known about a write |
 //! | [`flow`] | the executor: the only file that names `Future` |
-//! | [`change`] | how a change ends: truth, consent, side effects |
+//! | [`change`], [`confirmation`] | how a change ends: truth, consent, side effects; sealed questions |
 //! | [`outcome`] | values, error codes, violations, limits, diagnostics |
 //! | [`href`], [`calendar`], [`resource`] | what results are made of |
 //! | [`account`] | settings and state that the machines of one session share: trust, credential, cookies, server oddities |
@@ -41,6 +41,7 @@ struct Readme;
 pub mod account;
 pub mod calendar;
 pub mod change;
+pub mod confirmation;
 pub mod dav;
 pub mod env;
 pub mod exchange;

@@ -3,6 +3,7 @@
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -17,6 +18,40 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) const START: &str = "start";
 /// The phase of a call that waits for its turn.
 pub(crate) const QUEUE: &str = "queue";
+
+/// How the user of a client can be asked something.
+pub(crate) enum Asking {
+    /// The call ends with the question, and is sent again with the answer.
+    Again {
+        /// Whether the client has forms.
+        forms: bool,
+        /// What came back of the question.
+        state: Option<String>,
+        /// What was answered, by key; `null` if nothing was.
+        responses: Value,
+    },
+    /// While the call waits.
+    Meanwhile(Form),
+    /// Not at all.
+    Never,
+}
+
+/// Shows a form, and gives what was answered: the action and the content. `None` if the call was taken back or nobody is
+/// there any more.
+pub(crate) type Form =
+    Box<dyn Fn(Question) -> Pin<Box<dyn Future<Output = Option<(String, Option<Value>)>> + Send>> + Send + Sync>;
+
+/// What a user is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub(crate) key: &'static str,
+    pub(crate) message: String,
+    /// The form, as JSON Schema.
+    pub(crate) schema: Value,
+}
+
+/// Makes callers of one call, which may run several operations.
+pub(crate) type Callers = Box<dyn Fn() -> Caller + Send + Sync>;
 
 /// The caller, as the call sees it.
 pub(crate) struct Caller {

@@ -8,15 +8,16 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
-use kalends_core::account::Settings;
 use kalends_core::account::credential::Credential;
 use kalends_core::account::quirk::Profile;
 use kalends_core::account::secret::Secret;
 use kalends_core::account::trust::RedirectHost;
+use kalends_core::account::{Scheduling, Settings};
 use kalends_core::href::{Href, HrefFault};
 use kalends_core::ical::zone::Zone;
 
 use crate::catalog::Naming;
+use crate::confirm::Policy;
 use crate::tzdata;
 
 /// Environment variables by name.
@@ -31,6 +32,10 @@ pub(crate) struct Config {
     pub(crate) evaluation_zone: Option<String>,
     /// How tool names are listed.
     pub(crate) naming: Naming,
+    /// What a person is asked before.
+    pub(crate) policy: Policy,
+    /// Whether a client that cannot ask its user may send a token instead.
+    pub(crate) two_step: bool,
     /// Certificate authorities beside those of the platform.
     pub(crate) ca_file: Option<PathBuf>,
 }
@@ -124,6 +129,22 @@ impl Reader<'_> {
         let evaluation_zone = self.evaluation_zone();
         let naming = self.naming();
         let profile = self.profile();
+        let scheduling = self.closed(
+            "CALDAV_SCHEDULING_MODE",
+            &[
+                ("storage_only", Scheduling::StorageOnly),
+                ("server_managed", Scheduling::ServerManaged),
+            ],
+        );
+        let policy = self.closed(
+            "CALDAV_CONFIRMATION_POLICY",
+            &[
+                ("always", Policy::Always),
+                ("destructive-scope", Policy::DestructiveScope),
+                ("never", Policy::Never),
+            ],
+        );
+        let two_step = self.closed("CALDAV_CONFIRMATION_FALLBACK", &[("none", false), ("two_step", true)]);
         self.modes();
         let name = |variable| {
             self.get(variable)
@@ -134,6 +155,7 @@ impl Reader<'_> {
             redirect_hosts,
             calendar_hrefs,
             profile,
+            scheduling,
             default_event_calendar: name("CALDAV_DEFAULT_EVENT_CALENDAR_NAME"),
             default_todo_calendar: name("CALDAV_DEFAULT_TODO_CALENDAR_NAME"),
             ..Settings::new(url?, credential?)
@@ -142,6 +164,8 @@ impl Reader<'_> {
             account,
             evaluation_zone,
             naming,
+            policy,
+            two_step,
             ca_file: self.get("CALDAV_CA_FILE").map(PathBuf::from),
         })
     }
@@ -372,17 +396,21 @@ impl Reader<'_> {
         }
     }
 
+    /// One of these words, whose first is what an unset variable means.
+    fn closed<T: Copy>(&mut self, variable: &'static str, words: &[(&str, T)]) -> T {
+        let (word, unset) = (self.get(variable), words[0].1);
+        let found = word.map_or(Some(unset), |word| {
+            words.iter().find(|(known, _)| *known == word).map(|(_, it)| *it)
+        });
+        found.unwrap_or_else(|| {
+            let allowed: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+            self.fail(variable, format!("must be one of {}", allowed.join(", ")));
+            unset
+        })
+    }
+
     /// Variables that only have to be right, or absent, for the tools that there are.
     fn modes(&mut self) {
-        let closed: [(&'static str, &[&str]); 2] = [
-            ("CALDAV_SCHEDULING_MODE", &["storage_only", "server_managed"]),
-            ("CALDAV_CONFIRMATION_POLICY", &["always", "destructive-scope", "never"]),
-        ];
-        for (variable, allowed) in closed {
-            if self.get(variable).is_some_and(|value| !allowed.contains(&value)) {
-                self.fail(variable, format!("must be one of {}", allowed.join(", ")));
-            }
-        }
         if let Err(failure) = tzdata::folder(self.get(tzdata::VARIABLE)) {
             self.fail(tzdata::VARIABLE, failure);
         }

@@ -21,6 +21,7 @@
 mod caller;
 mod catalog;
 mod config;
+mod confirm;
 mod demo;
 mod engine;
 mod json;

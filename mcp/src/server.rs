@@ -9,13 +9,15 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientJsonRpcMessage, ContentBlock,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetExtensions, Implementation,
-    InitializeRequestParams, InitializeResult, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientJsonRpcMessage,
+    ClientResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ElicitRequest, ElicitRequestParams,
+    ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, GetExtensions,
+    Implementation, InitializeRequestParams, InitializeResult, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, ServerRequest, Tool,
     ToolAnnotations,
 };
-use rmcp::service::{RequestContext, serve_directly};
+use rmcp::service::{PeerRequestOptions, RequestContext, serve_directly};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
@@ -23,14 +25,15 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
-use crate::caller::{self, Caller};
+use crate::caller::{self, Asking, Caller, Callers, Question};
 use crate::catalog::{self, Naming, ToolSpec};
 use crate::json::Flaw;
-use crate::session::{Answer, Call, Session};
+use crate::session::{Answer, Call, Reply, Session, TOKEN};
 use crate::transport::{Accepted, Gate, Line, Lines, MAX_LINE, Refusal};
 
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 const MODERN: &str = "2026-07-28";
+const FIRST_WITH_FORMS: &str = "2025-06-18";
 
 /// Serves a session over standard input and output, until the input ends.
 ///
@@ -95,14 +98,24 @@ impl Server {
 
     fn tool(&self, spec: &ToolSpec) -> Tool {
         let object = |value: &Value| Arc::new(value.as_object().cloned().unwrap_or_default());
-        let mut tool = Tool::new(spec.name(self.naming), spec.description, object(&spec.input))
+        let change = spec.kind.change();
+        let mut input = object(&spec.input);
+        if self.session.takes_token(spec.kind)
+            && let Some(Value::Object(properties)) = Arc::make_mut(&mut input).get_mut("properties")
+        {
+            properties.insert(
+                TOKEN.into(),
+                json!({"type": "string", "description": "that of confirmation_required, after the user has agreed"}),
+            );
+        }
+        let mut tool = Tool::new(spec.name(self.naming), spec.description, input)
             .with_title(spec.title)
             .with_raw_output_schema(object(&spec.output))
             .with_annotations(
                 ToolAnnotations::with_title(spec.title)
-                    .read_only(true)
-                    .destructive(false)
-                    .idempotent(true)
+                    .read_only(change.is_none())
+                    .destructive(change.is_some_and(|change| change.destructive))
+                    .idempotent(change.is_none_or(|change| change.idempotent))
                     .open_world(true),
             );
         let mut meta = MetaObject::new();
@@ -112,6 +125,68 @@ impl Server {
         );
         tool.meta = Some(meta);
         tool
+    }
+
+    fn callers(&self, context: &RequestContext<RoleServer>, phase: &watch::Sender<&'static str>) -> Callers {
+        let (token, closed, phase) = (context.ct.clone(), self.closed.clone(), phase.clone());
+        Box::new(move || Caller {
+            canceled: Box::pin(token.clone().cancelled_owned()),
+            gone: Box::pin(gone(closed.clone())),
+            phase: phase.clone(),
+        })
+    }
+
+    /// How this client can ask its user: by revision and by what it declares. An empty declaration means forms.
+    fn asking(
+        &self,
+        context: &RequestContext<RoleServer>,
+        state: Option<String>,
+        responses: Option<InputResponses>,
+    ) -> Asking {
+        let declared = context.client_capabilities().unwrap_or_default().elicitation;
+        let forms = declared.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
+        let version = context.protocol_version();
+        let version = version.as_ref().map_or("", |version| version.as_str());
+        if version >= MODERN {
+            return Asking::Again {
+                forms,
+                state,
+                responses: responses.map_or(Value::Null, |responses| json!(responses)),
+            };
+        }
+        if !forms || version < FIRST_WITH_FORMS {
+            return Asking::Never;
+        }
+        let (peer, token, closed) = (context.peer.clone(), context.ct.clone(), self.closed.clone());
+        Asking::Meanwhile(Box::new(move |question| {
+            let (peer, token, closed) = (peer.clone(), token.clone(), closed.clone());
+            Box::pin(async move {
+                let request = ServerRequest::ElicitRequest(ElicitRequest::new(form(question).ok()?));
+                let options = PeerRequestOptions::no_options();
+                let mut asked = peer.send_cancellable_request(request, options).await.ok()?;
+                let answer = tokio::select! {
+                    answer = &mut asked.rx => answer,
+                    () = token.cancelled() => {
+                        // The form would stay open.
+                        let _ = asked.cancel(Some("The call was taken back.".into())).await;
+                        return None;
+                    }
+                    () = gone(closed) => return None,
+                };
+                // A refusal of the question by the client, or another kind of answer, is no answer.
+                let Ok(Ok(ClientResult::ElicitResult(answer))) = answer else {
+                    return Some((String::new(), None));
+                };
+                let action = match answer.action {
+                    ElicitationAction::Accept => "accept",
+                    ElicitationAction::Decline => "decline",
+                    ElicitationAction::Cancel => "cancel",
+                    // Of a later revision.
+                    _ => "",
+                };
+                Some((action.to_owned(), answer.content))
+            })
+        }))
     }
 
     /// Sends a progress notification. False if nobody wants to know any more.
@@ -131,6 +206,16 @@ impl Server {
             sent = context.peer.notify_progress(progress) => sent.is_ok(),
         }
     }
+}
+
+/// A question as the protocol has it.
+fn form(question: Question) -> Result<ElicitRequestParams, ErrorData> {
+    let broken = |_| ErrorData::internal_error("The confirmation cannot be shown. Nothing was changed.", None);
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.message,
+        requested_schema: serde_json::from_value(question.schema).map_err(broken)?,
+    })
 }
 
 /// Resolves when the input has ended.
@@ -173,7 +258,7 @@ impl ServerHandler for Server {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("There is one page of tools only.", None));
         }
-        let tools = catalog::tools().iter().map(|spec| self.tool(spec)).collect();
+        let tools = catalog::tools(false).iter().map(|spec| self.tool(spec)).collect();
         let mut result = ListToolsResult::with_all_items(tools)
             .with_ttl_ms(catalog::LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private);
@@ -186,8 +271,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(spec) = catalog::find(&request.name) else {
-            let known: Vec<_> = catalog::tools().iter().map(|spec| spec.name(self.naming)).collect();
+        let Some(spec) = catalog::find(&request.name, false) else {
+            let known: Vec<_> = catalog::tools(false)
+                .iter()
+                .map(|spec| spec.name(self.naming))
+                .collect();
             let text = format!("Unknown tool. There are: {}", known.join(", "));
             return Err(ErrorData::invalid_params(text, None));
         };
@@ -199,18 +287,41 @@ impl ServerHandler for Server {
             octets: raw.octets,
         };
         let (phase, _) = watch::channel(caller::START);
-        let caller = Caller {
-            canceled: Box::pin(context.ct.clone().cancelled_owned()),
-            gone: Box::pin(gone(self.closed.clone())),
-            phase: phase.clone(),
-        };
+        let callers = self.callers(&context, &phase);
+        let session = Arc::clone(&self.session);
+        let changes = spec.kind.change().is_some();
         // In a task of its own, so that a panic ends this call and nothing else.
-        let task = tokio::spawn(Arc::clone(&self.session).answer(call, caller));
-        let answer = match context.meta.get_progress_token() {
+        let task = if changes {
+            let asking = self.asking(&context, request.request_state, request.input_responses);
+            tokio::spawn(session.change(call, callers, asking))
+        } else {
+            let caller = callers();
+            tokio::spawn(async move { Reply::Answer(session.answer(call, caller).await) })
+        };
+        let reply = match context.meta.get_progress_token() {
             Some(token) => caller::telling(task, &phase, |count, name| self.say(&context, &token, count, name)).await,
             None => task.await,
         };
-        let answer = answer.unwrap_or_else(|_| Answer::broken());
+        let lost = if changes { Answer::lost } else { Answer::broken };
+        let answer = match reply.unwrap_or_else(|_| Reply::Answer(lost())) {
+            Reply::Answer(answer) => answer,
+            Reply::Ask(question, state) => {
+                let mut questions = InputRequests::new();
+                questions.insert(
+                    question.key.into(),
+                    InputRequest::Elicitation(ElicitRequest::new(form(question)?)),
+                );
+                let mut result = InputRequiredResult::new(Some(questions), Some(state));
+                result.meta = Self::meta(&context);
+                return Ok(result.into());
+            }
+            Reply::FormsRequired => {
+                let form = FormElicitationCapability::default();
+                let mut required = ClientCapabilities::default();
+                required.elicitation = Some(ElicitationCapability::new().with_form(form));
+                return Err(ErrorData::missing_required_client_capability(required));
+            }
+        };
         let content = vec![ContentBlock::text(answer.text)];
         let mut result = if answer.is_error {
             CallToolResult::error(content)

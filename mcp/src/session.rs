@@ -7,24 +7,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kalends_core::account::Account;
+use kalends_core::change::{Consent, Failed};
+use kalends_core::confirmation::{self, Confirmations, LIFETIME};
 use kalends_core::exchange::fault::Fault;
-use kalends_core::machine::{Failure, FailureKind, Sent};
+use kalends_core::machine::{Failure, FailureKind, Mutation, Sent};
 use kalends_core::outcome::{Code, Dimension, Error, Limits, Outcome, Phase};
 use kalends_core::query::checkpoint::Checkpoints;
 use kalends_core::query::cursor::Cursors;
 use kalends_core::query::snapshot::Snapshots;
 use kalends_tokio::Options;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
-use crate::caller::{self, Caller};
+use crate::caller::{self, Asking, Caller, Callers, Question};
 use crate::catalog::{Kind, Naming, ToolSpec};
 use crate::config::Config;
+use crate::confirm::{self, Policy, Verdict};
 use crate::engine::Engine;
 use crate::json::Flaw;
 use crate::output::{self, Broken, Promise};
 use crate::schema;
+use crate::tool::change::{Ended, Plan, untouched};
 use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
@@ -33,7 +37,7 @@ use crate::tool::{
 };
 
 /// The largest arguments, in bytes of their JSON text with its envelope.
-const MAX_ARGUMENTS: usize = 256 << 10;
+pub(crate) const MAX_ARGUMENTS: usize = 256 << 10;
 /// The largest result, in bytes of its JSON text.
 const MAX_RESULT: usize = 4 << 20;
 /// Calls at work at a time.
@@ -62,7 +66,64 @@ pub(crate) struct Answer {
     pub(crate) structured: Option<Value>,
 }
 
+/// How a call of a tool that changes something goes on.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// It is over.
+    Answer(Answer),
+    /// The same call has to come again with an answer to this, and with this state.
+    Ask(Question, String),
+    /// The client cannot ask its user, and has to be able to.
+    FormsRequired,
+}
+
 impl Answer {
+    /// A change failed in a way that it should not be able to.
+    pub(crate) fn lost() -> Self {
+        let text = "The server failed in an unexpected way on this change. Read the resource to see what became of it; do not send the change again before that. Other calls are not affected.";
+        let phase = Phase::PostWriteVerificationOrReconciliation;
+        Self::failed(&Failed::with(
+            Error::new(Code::Indeterminate, phase, text),
+            Mutation::Unknown,
+        ))
+    }
+
+    /// A change that failed.
+    fn failed(failed: &Failed) -> Self {
+        match serde_json::to_value(failed) {
+            Ok(value) => Self::error(value),
+            Err(_) => Self::broken(),
+        }
+    }
+
+    fn error(value: Value) -> Self {
+        Self {
+            is_error: true,
+            text: written(&value),
+            structured: Some(value),
+        }
+    }
+
+    /// A change that ended well, which stays so when its result cannot be shown.
+    fn changed(value: Value) -> Self {
+        let text = written(&value);
+        if text.len() > MAX_RESULT {
+            let state = if value["mutationState"] == "committed" {
+                Mutation::Committed
+            } else {
+                Mutation::NotAttempted
+            };
+            let mut error = too_large(text.len());
+            error.message = "It was done, and the resource is too large to be shown. Read it with detail compact, or open it with another calendar program.".into();
+            return Self::failed(&Failed::with(error, state));
+        }
+        Self {
+            is_error: false,
+            text,
+            structured: Some(value),
+        }
+    }
+
     /// The call failed in a way that it should not be able to.
     pub(crate) fn broken() -> Self {
         Self {
@@ -109,11 +170,7 @@ impl Answer {
                 }
             }
             Err(error) => match serde_json::to_value(&error) {
-                Ok(value) => Self {
-                    is_error: true,
-                    text: written(&value),
-                    structured: Some(value),
-                },
+                Ok(value) => Self::error(value),
                 Err(_) => Self::broken(),
             },
         }
@@ -130,7 +187,12 @@ pub(crate) struct Session {
     snapshots: Mutex<Snapshots<Held>>,
     checkpoints: Mutex<Checkpoints>,
     naming: Naming,
+    policy: Policy,
+    two_step: bool,
+    confirmations: Mutex<Confirmations>,
     turns: Semaphore,
+    /// One change at a time.
+    changes: Semaphore,
     waiting: AtomicUsize,
 }
 
@@ -151,6 +213,7 @@ impl Session {
         let mut binding = format!("{:?}\n{:?}\n", config.account, config.evaluation_zone).into_bytes();
         binding.extend_from_slice(header.as_ref().map_or(&[], |value| value.as_bytes()));
         let cursors = Cursors::new(engine.env().seed, &binding);
+        let confirmations = Mutex::new(Confirmations::new(engine.env().seed, &binding));
         let account = Account::new(config.account).map_err(unsendable)?;
         Ok(Self {
             account,
@@ -160,7 +223,11 @@ impl Session {
             snapshots: Mutex::default(),
             checkpoints: Mutex::default(),
             naming: config.naming,
+            policy: config.policy,
+            two_step: config.two_step,
+            confirmations,
             turns: Semaphore::new(AT_WORK),
+            changes: Semaphore::new(1),
             waiting: AtomicUsize::new(0),
         })
     }
@@ -179,7 +246,176 @@ impl Session {
         run(&mut self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers one call.
+    fn confirmations<T>(&self, run: impl FnOnce(&mut Confirmations) -> T) -> T {
+        run(&mut self.confirmations.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a tool takes a `confirmationToken`.
+    pub(crate) fn takes_token(&self, kind: Kind) -> bool {
+        self.two_step && kind.may_ask()
+    }
+
+    /// Answers one call of a tool that changes something.
+    pub(crate) async fn change(self: Arc<Self>, mut call: Call, callers: Callers, asking: Asking) -> Reply {
+        let promise = output::promise(call.spec.kind);
+        let detail = Detail::of(&call.arguments);
+        let ended = self.changed(&mut call, &callers, asking, detail).await;
+        Reply::Answer(match ended {
+            Ok(Settled::Result(value)) => Answer::changed(value).guarded(&promise, detail),
+            Ok(Settled::Error(value)) => Answer::error(value).guarded(&promise, Detail::Full),
+            Ok(Settled::Ask(question, state)) => return Reply::Ask(question, state),
+            Ok(Settled::FormsRequired) => return Reply::FormsRequired,
+            Err(failed) => Answer::failed(&failed).guarded(&promise, Detail::Full),
+        })
+    }
+
+    async fn changed(
+        &self,
+        call: &mut Call,
+        callers: &Callers,
+        asking: Asking,
+        detail: Detail,
+    ) -> Result<Settled, Box<Failed>> {
+        let kind = call.spec.kind;
+        if call.octets > kind.max_arguments() {
+            return Err(Failed::before(too_large(call.octets)));
+        }
+        // Before the arguments are looked at: a client without forms learns nothing else by trying.
+        let speechless = matches!(asking, Asking::Again { forms: false, .. }) && !self.two_step;
+        if speechless && kind.always_asks().is_some_and(|ask| self.policy.demands(ask)) {
+            return Ok(Settled::FormsRequired);
+        }
+        let turn = self.turn(&mut callers(), true).await.map_err(Failed::before)?;
+        let token = self.token(call).map_err(Failed::before)?;
+        self.flaws(call).map_err(Failed::before)?;
+        let plan = Plan::read(kind, &call.arguments).map_err(Failed::before)?;
+        let run = async |consent| plan.run(self, callers(), consent, detail).await;
+        let Some(ask) = plan.ask().filter(|ask| self.policy.demands(*ask)) else {
+            let spared = plan.ask().is_some();
+            return match run(Consent::NotNeeded).await {
+                Ok(Ended::Done(value)) => Ok(Settled::Result(spare(value, spared))),
+                Ok(Ended::Review(_)) => unreachable!("nobody has to agree"),
+                Err(failed) if spared => match serde_json::to_value(&failed) {
+                    Ok(value) => Ok(Settled::Error(spare(value, true))),
+                    Err(_) => Err(failed),
+                },
+                Err(failed) => Err(failed),
+            };
+        };
+        if speechless {
+            return Ok(Settled::FormsRequired);
+        }
+        if matches!(asking, Asking::Never) && !self.two_step {
+            return Err(Failed::before(confirm::unavailable()));
+        }
+        let (tool, arguments) = (call.spec.name(Naming::Dotted), written(&call.arguments));
+        let now = self.engine.now();
+        // What was answered, where an answer came along.
+        let sealed = match &asking {
+            Asking::Again {
+                state: Some(state),
+                responses,
+                ..
+            } if !responses.is_null() => Some((state.clone(), Some(responses.clone()))),
+            Asking::Again { .. } | Asking::Meanwhile(_) | Asking::Never => token.map(|token| (token, None)),
+        };
+        let consent = match sealed {
+            None => Consent::Ask,
+            Some((text, responses)) => {
+                let question = self.confirmations(|all| all.open(tool, &arguments, &text, now));
+                let question = question.map_err(Failed::before)?;
+                let verdict = match responses {
+                    Some(responses) => confirm::answered(ask, &responses).map_err(Failed::before)?,
+                    None => Verdict::Confirmed,
+                };
+                self.confirmations(|all| all.use_up(&question, now))
+                    .map_err(Failed::before)?;
+                if verdict == Verdict::Declined {
+                    return Ok(Settled::Result(untouched("confirmation_declined")));
+                }
+                Consent::Given(question.review)
+            }
+        };
+        let review = match run(consent).await? {
+            Ended::Done(value) => return Ok(Settled::Result(value)),
+            Ended::Review(review) => review,
+        };
+        let question = Question {
+            key: ask.key(),
+            message: ask.message(&review).map_err(Failed::before)?,
+            schema: ask.schema(),
+        };
+        let reviewed = self.engine.now();
+        let seal = || {
+            let entropy = self.engine.env().seed;
+            self.confirmations(|all| all.seal(tool, &arguments, review.digest, reviewed, entropy))
+        };
+        match asking {
+            Asking::Again { forms: true, .. } => Ok(Settled::Ask(question, seal())),
+            Asking::Meanwhile(form) => {
+                // A person takes as long as they take.
+                drop(turn);
+                let Some((action, content)) = form(question).await else {
+                    return Err(Failed::before(gone_away()));
+                };
+                if self.engine.now().since(reviewed) >= LIFETIME {
+                    return Err(Failed::before(confirmation::expired()));
+                }
+                match confirm::judge(&action, content.as_ref()).map_err(Failed::before)? {
+                    Verdict::Declined => Ok(Settled::Result(untouched("confirmation_declined"))),
+                    Verdict::Confirmed => {
+                        let _turn = self.turn(&mut callers(), true).await.map_err(Failed::before)?;
+                        match run(Consent::Given(review.digest)).await? {
+                            Ended::Done(value) => Ok(Settled::Result(value)),
+                            Ended::Review(_) => unreachable!("somebody has agreed"),
+                        }
+                    }
+                }
+            }
+            Asking::Again { forms: false, .. } | Asking::Never => Ok(Settled::Error(self.question(&question, seal()))),
+        }
+    }
+
+    /// The error that a client without forms gets instead of a form.
+    fn question(&self, question: &Question, token: String) -> Value {
+        let utc = kalends_core::time::Utc(self.engine.env().utc.0 + LIFETIME.as_millis() as i64);
+        json!({
+            "code": "confirmation_required",
+            "category": "confirmation",
+            "phase": "mrtr",
+            "message": "Show the review to the user, word by word, and ask. Only if they agree send the same call again with confirmationToken. Nothing was changed.",
+            "retryable": false,
+            "mutationState": "not_attempted",
+            "confirmation": {"token": token, "expiresAt": utc.timestamp().to_string(), "review": question.message}
+        })
+    }
+
+    /// Takes the token of the two-step path out of the arguments.
+    fn token(&self, call: &mut Call) -> Outcome<Option<String>> {
+        if !self.takes_token(call.spec.kind) {
+            return Ok(None);
+        }
+        let taken = call.arguments.as_object_mut().and_then(|members| members.remove(TOKEN));
+        match taken {
+            None => Ok(None),
+            Some(Value::String(token)) => Ok(Some(token)),
+            Some(_) => Err(confirmation::mismatch()),
+        }
+    }
+
+    /// What is wrong with the text of a call, and with its shape.
+    fn flaws(&self, call: &Call) -> Outcome<()> {
+        let mut violations: Vec<_> = call.flaws.iter().map(flaw).collect();
+        if violations.is_empty() {
+            violations = schema::check(&call.spec.input, &call.arguments);
+        }
+        if violations.is_empty() {
+            return Ok(());
+        }
+        Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations))
+    }
+
+    /// Answers one call of a tool that reads.
     pub(crate) async fn answer(self: Arc<Self>, call: Call, caller: Caller) -> Answer {
         let promise = output::promise(call.spec.kind);
         let outcome = self.perform(call, caller).await;
@@ -191,14 +427,8 @@ impl Session {
         if call.octets > MAX_ARGUMENTS {
             return Err(too_large(call.octets));
         }
-        let _turn = self.turn(&mut caller).await?;
-        let mut violations: Vec<_> = call.flaws.iter().map(flaw).collect();
-        if violations.is_empty() {
-            violations = schema::check(&call.spec.input, &call.arguments);
-        }
-        if !violations.is_empty() {
-            return Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations));
-        }
+        let _turn = self.turn(&mut caller, false).await?;
+        self.flaws(&call)?;
         match call.spec.kind {
             Kind::CalendarsList => calendars_list::call(self, caller).await.map(Shown::from),
             Kind::EntitiesQuery => calendar_entities_query::call(self, &call.arguments, caller).await,
@@ -214,15 +444,47 @@ impl Session {
             Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller)
                 .await
                 .map(Shown::from),
+            Kind::EventsCreate
+            | Kind::EventsPatch
+            | Kind::TodosCreate
+            | Kind::TodosPatch
+            | Kind::TodosComplete
+            | Kind::OccurrencesAdd
+            | Kind::OccurrencesExclude
+            | Kind::OccurrencesRestoreExclusion
+            | Kind::OccurrencesCancel
+            | Kind::OccurrencesRestoreCancellation
+            | Kind::ResourcesMove
+            | Kind::ResourcesDelete
+            | Kind::ExactGet
+            | Kind::ExactCreate
+            | Kind::ExactReplace
+            | Kind::ExactMove => unreachable!("a tool that changes something does not read"),
         }
     }
 
     /// Waits for one of the places at work: whoever came first has the first that is free. A call that is taken back
-    /// leaves the queue.
-    async fn turn(&self, caller: &mut Caller) -> Outcome<SemaphorePermit<'_>> {
-        if let Ok(turn) = self.turns.try_acquire() {
+    /// leaves the queue. A change waits for the one before it, too.
+    async fn turn(&self, caller: &mut Caller, changes: bool) -> Outcome<Turn<'_>> {
+        let at_once = || {
+            let change = if changes {
+                Some(self.changes.try_acquire().ok()?)
+            } else {
+                None
+            };
+            Some((change, self.turns.try_acquire().ok()?))
+        };
+        if let Some(turn) = at_once() {
             return Ok(turn);
         }
+        let in_turn = async {
+            let change = if changes {
+                Some(self.changes.acquire().await.ok()?)
+            } else {
+                None
+            };
+            Some((change, self.turns.acquire().await.ok()?))
+        };
         let _waiting = Waiting::enter(&self.waiting).ok_or_else(busy)?;
         caller.phase.send_replace(caller::QUEUE);
         let canceled = Failure {
@@ -232,10 +494,46 @@ impl Session {
         tokio::select! {
             biased;
             () = &mut caller.canceled => Err(Fault::Failure(canceled).error()),
-            turn = self.turns.acquire() => turn.map_err(|_| busy()),
+            turn = in_turn => turn.ok_or_else(busy),
             () = sleep(TURN) => Err(busy()),
         }
     }
+}
+
+/// Places at work: the one of changes, and one of all.
+type Turn<'a> = (Option<SemaphorePermit<'a>>, SemaphorePermit<'a>);
+
+/// How far a call came that changes something, short of failing.
+enum Settled {
+    /// It is over.
+    Result(Value),
+    /// It is over, as an error.
+    Error(Value),
+    /// It needs an answer.
+    Ask(Question, String),
+    /// It needs a client with forms.
+    FormsRequired,
+}
+
+/// The member of the two-step path.
+pub(crate) const TOKEN: &str = "confirmationToken";
+
+/// Says that nobody was asked, where something was or may have been changed.
+fn spare(mut value: Value, spared: bool) -> Value {
+    let changed = matches!(value["mutationState"].as_str(), Some("committed" | "unknown"));
+    if spared && changed {
+        value["confirmation"] = json!("skipped_by_policy");
+    }
+    value
+}
+
+/// Whoever was asked is not there any more.
+fn gone_away() -> Box<Error> {
+    Error::new(
+        Code::ConfirmationMismatch,
+        Phase::Mrtr,
+        "No answer came to the confirmation. Nothing was changed.",
+    )
 }
 
 /// A place in the queue.

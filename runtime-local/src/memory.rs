@@ -44,6 +44,18 @@ impl Store for Memory {
         Ok(())
     }
 
+    fn describe(&self, calendar: &str, metadata: &Metadata) -> Result<(), Trouble> {
+        let mut calendars = self.calendars();
+        let calendar = calendars.get_mut(calendar).ok_or(Trouble::Missing)?;
+        calendar.metadata = metadata.clone();
+        Ok(())
+    }
+
+    fn discard(&self, calendar: &str) -> Result<(), Trouble> {
+        let removed = self.calendars().remove(calendar);
+        removed.map(drop).ok_or(Trouble::Missing)
+    }
+
     fn metadata(&self, calendar: &str) -> Result<Metadata, Trouble> {
         let calendars = self.calendars();
         let calendar = calendars.get(calendar).ok_or(Trouble::Missing)?;
@@ -80,6 +92,19 @@ impl Store for Memory {
             .get_mut(calendar)
             .and_then(|calendar| calendar.members.remove(name));
         removed.map(drop).ok_or(Trouble::Missing)
+    }
+
+    fn relocate(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Trouble> {
+        let mut calendars = self.calendars();
+        if !calendars.contains_key(to.0) {
+            return Err(Trouble::Missing);
+        }
+        let source = calendars.get_mut(from.0).ok_or(Trouble::Missing)?;
+        let member = source.members.remove(from.1).ok_or(Trouble::Missing)?;
+        if let Some(destination) = calendars.get_mut(to.0) {
+            destination.members.insert(to.1.to_owned(), member);
+        }
+        Ok(())
     }
 
     fn lock(&self) -> Result<Box<dyn Guard + '_>, Trouble> {

@@ -12,6 +12,9 @@ pub struct Metadata {
     /// `CALDAV:calendar-description`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// The language of the description (XML 1.0, 2.12).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Apple `calendar-color`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,

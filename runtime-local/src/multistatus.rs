@@ -86,6 +86,20 @@ impl Multistatus {
         self.body.push_str("</D:propstat>");
     }
 
+    /// A resource, and how the change of each of its properties ended.
+    pub(crate) fn changed(&mut self, href: &str, outcomes: &[(StatusCode, Vec<&Name>)]) {
+        self.body.push_str("<D:response>");
+        element(&mut self.body, "D:href", href);
+        for (status, names) in outcomes {
+            let mut properties = String::new();
+            for name in names {
+                property(&mut properties, name, "");
+            }
+            self.propstat(&properties, *status);
+        }
+        self.body.push_str("</D:response>\n");
+    }
+
     /// A resource of which nothing can be told.
     pub(crate) fn status(&mut self, href: &str, status: StatusCode) {
         self.body.push_str("<D:response>");
@@ -136,6 +150,11 @@ pub(crate) fn element(out: &mut String, name: &str, text: &str) {
 
 /// Writes an element with finished content, under any name.
 pub(crate) fn property(out: &mut String, name: &Name, inner: &str) {
+    property_in(out, name, None, inner);
+}
+
+/// Writes an element with finished content in a language (XML 1.0, 2.12).
+pub(crate) fn property_in(out: &mut String, name: &Name, language: Option<&str>, inner: &str) {
     let known = PREFIXES.iter().find(|(_, space)| *space == name.space);
     let (tag, declaration) = match known {
         Some((prefix, _)) => (format!("{prefix}:{}", name.local), String::new()),
@@ -146,6 +165,11 @@ pub(crate) fn property(out: &mut String, name: &Name, inner: &str) {
         }
     };
     out.push_str(&format!("<{tag}{declaration}"));
+    if let Some(language) = language {
+        out.push_str(" xml:lang=\"");
+        escape(language, out);
+        out.push('"');
+    }
     if inner.is_empty() {
         out.push_str("/>");
     } else {

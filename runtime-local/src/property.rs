@@ -6,7 +6,7 @@ use kalends_core::ical::document::MAX_BYTES;
 
 use crate::element::{APPLE, CALDAV, CALENDAR_SERVER, DAV, Element, Name};
 use crate::metadata::Metadata;
-use crate::multistatus::{Multistatus, element, escape, is_representable, property, refused};
+use crate::multistatus::{Multistatus, element, escape, is_representable, property, property_in, refused};
 use crate::path::{Base, Target};
 use crate::store::{Store, Trouble};
 use crate::summary::{Summary, etag};
@@ -96,7 +96,17 @@ pub(crate) fn describe(
     let mut name_and_value = |name: &Name, space: &str, local: &str| match value((store, base), subject, space, local) {
         Some(inner) => {
             let inner = if matches!(wanted, Wanted::Names) { "" } else { &inner };
-            property(&mut found, name, inner);
+            match (space, local, subject) {
+                (CALDAV, "calendar-description", Subject::Calendar(_, metadata)) => {
+                    property_in(
+                        &mut found,
+                        name,
+                        metadata.language.as_deref().filter(|it| is_representable(it)),
+                        inner,
+                    );
+                }
+                _ => property(&mut found, name, inner),
+            }
             true
         }
         None => false,

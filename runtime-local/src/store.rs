@@ -54,6 +54,12 @@ pub(crate) trait Store: Send + Sync {
     /// Adds an empty Calendar that is not there yet.
     fn create(&self, calendar: &str, metadata: &Metadata) -> Result<(), Trouble>;
 
+    /// Changes what is known of a Calendar that is there.
+    fn describe(&self, calendar: &str, metadata: &Metadata) -> Result<(), Trouble>;
+
+    /// Removes a Calendar with its members, all at once; [`Trouble::Refused`] if anything else is in it.
+    fn discard(&self, calendar: &str) -> Result<(), Trouble>;
+
     /// What is known of a Calendar; [`Trouble::Missing`] if there is none.
     fn metadata(&self, calendar: &str) -> Result<Metadata, Trouble>;
 
@@ -68,6 +74,9 @@ pub(crate) trait Store: Send + Sync {
 
     /// Removes a member.
     fn remove(&self, calendar: &str, name: &str) -> Result<(), Trouble>;
+
+    /// Gives a member another place, where it takes the place of what is there: it is never at both or at neither.
+    fn relocate(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Trouble>;
 
     /// Keeps every other writer out while the guard lives, those of other processes included.
     fn lock(&self) -> Result<Box<dyn Guard + '_>, Trouble>;

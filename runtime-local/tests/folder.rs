@@ -190,6 +190,7 @@ fn no_link_leads_out_of_the_root() {
     symlink(secret.join("new.ics"), root.join("work/new.ics")).expect("a link");
     assert_eq!(names(&local, ""), ["work/"]);
     assert!(names(&local, "work/").is_empty());
+    let destination = format!("{}work/m.ics", local.url().path());
     for (method, path, body, expected) in [
         ("GET", "work/s.ics", "", 403),
         ("DELETE", "work/s.ics", "", 403),
@@ -197,13 +198,30 @@ fn no_link_leads_out_of_the_root() {
         ("PUT", "work/new.ics", &*event("s", ""), 403),
         ("GET", "linked/s.ics", "", 404),
         ("PUT", "linked/t.ics", &*event("t", ""), 409),
+        ("MOVE", "work/s.ics", "", 403),
+        ("MOVE", "work/new.ics", "", 403),
+        ("MOVE", "linked/s.ics", "", 404),
+        ("DELETE", "linked/", "", 404),
+        ("DELETE", "work/", "", 403),
         ("PROPFIND", "linked/", "", 404),
     ] {
         assert_eq!(
-            status(&local, method, path, &[("Depth", "0")], body),
+            status(
+                &local,
+                method,
+                path,
+                &[("Depth", "0"), ("Destination", &destination)],
+                body
+            ),
             expected,
             "{method} {path}"
         );
+    }
+    assert_eq!(status(&local, "PUT", "work/a.ics", &[], &event("a", "")), 201);
+    for (to, expected) in [("linked/a.ics", 409), ("work/new.ics", 403)] {
+        let destination = format!("{}{to}", local.url().path());
+        let headers = [("Destination", &*destination), ("Overwrite", "F")];
+        assert_eq!(status(&local, "MOVE", "work/a.ics", &headers, ""), expected, "{to}");
     }
     assert_eq!(fs::read_dir(&secret).expect("a folder").count(), 1);
     assert_eq!(
@@ -373,6 +391,74 @@ fn a_change_behind_an_old_stamp_is_seen() {
     fs::write(&path, event("a", "2")).expect("a file");
     age(&path).expect("a time");
     assert_ne!(etag(), before);
+}
+
+#[test]
+fn a_calendar_with_files_of_others_is_not_deleted() {
+    for other in ["notes.txt", ".hidden", "deeper/a.ics"] {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let local = Local::folder(root.path())
+            .expect("a folder")
+            .with_calendar("work", "Work")
+            .put("work/a.ics", event("a", ""));
+        let other = root.path().join("work").join(other);
+        fs::create_dir_all(other.parent().expect("a folder")).expect("a folder");
+        fs::write(&other, "mine").expect("a file");
+        assert_eq!(status(&local, "DELETE", "work/", &[], ""), 403, "{other:?}");
+        assert_eq!(names(&local, "work/"), ["a.ics"]);
+        fs::remove_file(&other).expect("a file");
+        drop(fs::remove_dir(root.path().join("work/deeper")));
+        fs::write(root.path().join("work/.kalends-1-1.tmp"), "half").expect("what a crash leaves");
+        assert_eq!(status(&local, "DELETE", "work/", &[], ""), 204, "{other:?}");
+        let left: Vec<_> = fs::read_dir(root.path()).expect("a folder").collect();
+        assert_eq!(left.len(), 1, "the lock alone is left: {left:?}");
+    }
+}
+
+#[test]
+fn of_many_movers_just_one_wins() {
+    (0..12).for_each(|_| move_together());
+}
+
+fn move_together() {
+    const MOVERS: usize = 8;
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let mut first = Local::folder(root.path())
+        .expect("a folder")
+        .with_calendar("target", "Target");
+    for number in 0..MOVERS {
+        let folder = format!("from{number}");
+        first = first
+            .with_calendar(&folder, "From")
+            .put(&format!("{folder}/a.ics"), event(&format!("u{number}"), ""));
+    }
+    let destination = format!("{}target/a.ics", first.url().path());
+    let together = Barrier::new(MOVERS);
+    let moved: Vec<u16> = std::thread::scope(|scope| {
+        let mover = |number: usize| {
+            let local = Local::folder(root.path()).expect("a folder");
+            let (destination, together) = (&destination, &together);
+            scope.spawn(move || {
+                together.wait();
+                let headers = [("Destination", &**destination), ("Overwrite", "F"), ("If-Match", "*")];
+                status(&local, "MOVE", &format!("from{number}/a.ics"), &headers, "")
+            })
+        };
+        let movers: Vec<_> = (0..MOVERS).map(mover).collect();
+        movers
+            .into_iter()
+            .map(|mover| mover.join().expect("no panic"))
+            .collect()
+    });
+    assert_eq!(moved.iter().filter(|status| **status == 201).count(), 1, "{moved:?}");
+    assert_eq!(
+        moved.iter().filter(|status| **status == 412).count(),
+        MOVERS - 1,
+        "{moved:?}"
+    );
+    let left = (0..MOVERS).filter(|number| names(&first, &format!("from{number}/")) == ["a.ics"]);
+    assert_eq!(left.count(), MOVERS - 1);
+    assert_eq!(names(&first, "target/"), ["a.ics"]);
 }
 
 #[test]

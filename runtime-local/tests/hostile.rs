@@ -52,9 +52,10 @@ const PARTS: &[&str] = &[
 proptest! {
     #[test]
     fn every_request_is_answered(
-        method in prop::sample::select(&["PROPFIND", "REPORT", "GET", "PUT", "DELETE", "MKCALENDAR", "OPTIONS"][..]),
+        method in prop::sample::select(&["PROPFIND", "REPORT", "GET", "PUT", "DELETE", "MKCALENDAR", "OPTIONS", "MOVE", "PROPPATCH"][..]),
         path in path(),
         depth in prop::sample::select(&["0", "1", "infinity", ""][..]),
+        destination in path(),
         tag in pieces(&["\"", "W/", "*", ",", "a", " "]),
         body in prop_oneof![3 => xml(), 1 => pieces(&[EVENT, "BEGIN:VCALENDAR\n", "UID:b\n", "END:VEVENT\n"])],
         raw in any::<Option<Vec<u8>>>(),
@@ -62,7 +63,8 @@ proptest! {
         let local = Local::memory().with_calendar("work", "<Work>").put("work/a.ics", EVENT);
         let body = raw.map_or_else(|| Bytes::from(body), Bytes::from);
         let request = Request::builder().method(method).uri(format!("http://localhost/{path}"));
-        let request = request.header("depth", depth).header("if-match", tag.as_str()).body(body);
+        let request = request.header("depth", depth).header("if-match", tag.as_str());
+        let request = request.header("destination", format!("http://localhost/{destination}")).body(body);
         // What is no URI or header never gets here.
         if let Ok(request) = request {
             let response = local.answer(request);

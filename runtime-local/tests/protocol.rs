@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use account::{DEPTH_0, DEPTH_1, event, propfind, query, send, todo, with_both};
 use bytes::Bytes;
 use http::Response;
+use kalends_core::dav::name::Name;
 use kalends_core::dav::xml::Limits;
 use kalends_core::dav::{calendar_multiget, multistatus};
 use kalends_local::Local;
@@ -276,6 +277,86 @@ fn a_new_calendar_is_what_was_asked_for() {
             send(local, "PUT", "play/e.ics", &[], event("e", "")).status().as_u16(),
             403
         );
+    });
+}
+
+#[test]
+fn properties_are_changed_all_or_none() {
+    let update = |instructions: &str| {
+        format!(
+            "<propertyupdate xmlns='DAV:' xmlns:C='urn:ietf:params:xml:ns:caldav' xmlns:A='http://apple.com/ns/ical/'>\
+             {instructions}</propertyupdate>"
+        )
+    };
+    with_both(|local| {
+        let ask = |instructions: &str| {
+            let response = send(local, "PROPPATCH", "work/", &[], update(instructions));
+            let [member] = <[_; 1]>::try_from(members(&response)).expect("one response");
+            member
+        };
+        let told = || {
+            let wanted =
+                "<displayname/><A:calendar-color/><A:calendar-order/><C:calendar-description/><C:calendar-timezone/>";
+            let response = send(local, "PROPFIND", "work/", &[DEPTH_0], propfind(wanted));
+            let [member] = <[_; 1]>::try_from(members(&response)).expect("one response");
+            member.props
+        };
+        let before = told();
+        for (instructions, refusals) in [
+            (
+                "<set><prop><displayname>No</displayname><getetag>x</getetag></prop></set>",
+                &[(Name::Displayname, 424), (Name::Etag, 403)][..],
+            ),
+            (
+                "<set><prop><C:supported-calendar-component-set><C:comp name='VTODO'/></C:supported-calendar-component-set></prop></set>\
+                 <remove><prop><displayname/></prop></remove>",
+                &[(Name::SupportedCalendarComponentSet, 403), (Name::Displayname, 424)],
+            ),
+            (
+                "<set><prop><A:calendar-order>first</A:calendar-order></prop></set>",
+                &[(Name::CalendarOrder, 409)],
+            ),
+            (
+                "<set><prop><C:calendar-timezone>BEGIN:VCALENDAR\nEND:VCALENDAR\n</C:calendar-timezone></prop></set>",
+                &[(Name::CalendarTimezone, 403)],
+            ),
+        ] {
+            let member = ask(instructions);
+            for (name, status) in refusals {
+                assert_eq!(member.refused(*name), Some(*status), "{instructions}");
+            }
+            assert!(member.props.given.is_empty());
+            assert_eq!(told(), before);
+        }
+        let zone = "BEGIN:VCALENDAR&#xD;\nBEGIN:VTIMEZONE&#xD;\nTZID:X&#xD;\nEND:VTIMEZONE&#xD;\nEND:VCALENDAR&#xD;\n";
+        let member = ask(&format!(
+            "<set xml:lang='de'><prop><displayname>Privat</displayname><C:calendar-description>Für mich</C:calendar-description>\
+             <C:calendar-timezone>{zone}</C:calendar-timezone></prop></set><remove><prop><A:calendar-color/></prop></remove>"
+        ));
+        assert!(member.other.is_empty());
+        let after = told();
+        assert_eq!(after.display_name.as_deref(), Some("Privat"));
+        assert_eq!(after.calendar_description.as_deref(), Some("Für mich"));
+        assert_eq!(after.description_language.as_deref(), Some("de"));
+        assert_eq!(after.calendar_timezone, Some(zone.replace("&#xD;", "\r")));
+        assert_eq!(
+            (after.calendar_color, after.calendar_order),
+            (None, before.calendar_order)
+        );
+    });
+}
+
+#[test]
+fn a_calendar_is_deleted_whole() {
+    with_both(|local| {
+        assert_eq!(send(local, "DELETE", "work/", &[], "").status().as_u16(), 204);
+        assert_eq!(send(local, "DELETE", "work/", &[], "").status().as_u16(), 404);
+        assert_eq!(send(local, "GET", "work/a.ics", &[], "").status().as_u16(), 404);
+        let response = send(local, "PROPFIND", "", &[DEPTH_1], "");
+        assert_eq!(hrefs(&response, local), ["", "%C3%A9%20home/"]);
+        assert_eq!(send(local, "MKCALENDAR", "work/", &[], "").status().as_u16(), 201);
+        let response = send(local, "PROPFIND", "work/", &[DEPTH_1], "");
+        assert_eq!(hrefs(&response, local), ["work/"]);
     });
 }
 

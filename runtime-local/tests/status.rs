@@ -23,6 +23,7 @@ fn every_request_has_its_status() {
     let unknown_report = "<x xmlns='DAV:'/>";
     let mkcalendar = "<C:mkcalendar xmlns='DAV:' xmlns:C='urn:ietf:params:xml:ns:caldav'><set><prop>\
                       <displayname>N</displayname></prop></set></C:mkcalendar>";
+    let update = mkcalendar.replace("C:mkcalendar", "propertyupdate");
     let protected = mkcalendar.replace("displayname", "getetag");
     let sync = "<sync-collection xmlns='DAV:'><sync-token/><sync-level>1</sync-level></sync-collection>";
     let later = sync.replace("<sync-token/>", "<sync-token>data:,x</sync-token>");
@@ -119,7 +120,8 @@ fn every_request_has_its_status() {
         ("DELETE", "work/a.ics", &[("If-Match", "\"x\"")], "", 412),
         ("DELETE", "work/z.ics", &[("If-Match", "\"x\"")], "", 404),
         ("DELETE", "work/.calendar.json", &[], "", 403),
-        ("DELETE", "work/", &[], "", 501),
+        ("DELETE", "work/", &[], "", 204),
+        ("DELETE", "play/", &[], "", 404),
         ("DELETE", "", &[], "", 405),
         ("MKCALENDAR", "play/", &[], "", 201),
         ("MKCALENDAR", "play", &[], mkcalendar, 201),
@@ -128,9 +130,26 @@ fn every_request_has_its_status() {
         ("MKCALENDAR", "work/", &[], mkcalendar, 405),
         ("MKCALENDAR", "work/deep", &[], mkcalendar, 403),
         ("MKCALENDAR", ".play/", &[], mkcalendar, 403),
-        ("MOVE", "work/a.ics", &[], "", 501),
+        ("MOVE", "work/a.ics", &[], "", 400),
+        ("MOVE", "work/a.ics", &[("Destination", "other/x.ics")], "", 400),
+        (
+            "MOVE",
+            "work/a.ics",
+            &[("Destination", "https://elsewhere/x.ics")],
+            "",
+            502,
+        ),
+        ("MOVE", "work/a.ics", &[("Destination", "/elsewhere/x.ics")], "", 404),
+        ("MOVE", "work/", &[("Destination", "/elsewhere/")], "", 405),
         ("COPY", "work/a.ics", &[], "", 501),
-        ("PROPPATCH", "work/", &[], "", 501),
+        ("PROPPATCH", "work/", &[], &update, 207),
+        ("PROPPATCH", "play/", &[], &update, 404),
+        ("PROPPATCH", "", &[], &update, 403),
+        ("PROPPATCH", "work/a.ics", &[], &update, 403),
+        ("PROPPATCH", "work/", &[], mkcalendar, 422),
+        ("PROPPATCH", "work/", &[], "<propertyupdate xmlns='DAV:'/>", 422),
+        ("PROPPATCH", "work/", &[], "", 422),
+        ("PROPPATCH", "work/", &[], "<x", 400),
         ("BREW", "work/", &[], "", 405),
         ("GET", "../x", &[], "", 400),
         ("GET", "work/%2e%2e/work/a.ics", &[], "", 400),
@@ -150,6 +169,60 @@ fn every_request_has_its_status() {
                 *status,
                 "{method} {path} {headers:?} {start} {local:?}"
             );
+        });
+    }
+}
+
+#[test]
+fn a_move_has_its_status() {
+    let (stale, held) = (("If-Match", "\"x\""), ("If-Match", "*"));
+    let keep = ("Overwrite", "F");
+    type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], u16);
+    let rows: &[Row<'_>] = &[
+        ("work/a.ics", "party/a.ics", &[], 201),
+        ("work/a.ics", "party/new.ics", &[held, keep], 201),
+        ("work/a.ics", "work/new.ics", &[keep], 201),
+        ("work/a.ics", "work/b.ics", &[keep], 412),
+        ("work/a.ics", "work/b.ics", &[], 204),
+        ("work/a.ics", "party/a.ics", &[stale, keep], 412),
+        ("work/a.ics", "party/busy.ics", &[keep], 412),
+        ("work/a.ics", "work/a.ics", &[keep], 403),
+        ("work/a.ics", "party/a.txt", &[keep], 403),
+        ("work/a.ics", "party/", &[keep], 403),
+        ("work/a.ics", "party/.a.ics", &[keep], 403),
+        ("work/a.ics", "party/%2e%2e/a.ics", &[keep], 400),
+        ("work/a.ics", "party/..%2fa.ics", &[keep], 400),
+        ("work/a.ics", "gone/a.ics", &[keep], 409),
+        ("work/z.ics", "party/z.ics", &[held], 404),
+        ("work/b.ics", "party/b2.ics", &[keep], 409),
+        ("%C3%A9%20home/c%20d.ics", "work/c.ics", &[keep], 403),
+    ];
+    for (from, to, headers, status) in rows {
+        with_both(|local| {
+            for (at, uid) in [("party/busy.ics", "busy"), ("party/x.ics", "b")] {
+                send(local, "MKCALENDAR", "party/", &[], "");
+                let stored = send(local, "PUT", at, &[], event(uid, ""));
+                assert_eq!(stored.status().as_u16(), 201);
+            }
+            // As a whole URL and as a path.
+            let root = local.url().resolve("./").expect("a root").to_uri().to_string();
+            let before = send(local, "GET", from, &[], "");
+            for destination in [format!("{root}{to}"), format!("{}{to}", local.url().path())] {
+                let mut headers = headers.to_vec();
+                headers.push(("Destination", &destination));
+                let answer = send(local, "MOVE", from, &headers, "");
+                assert_eq!(answer.status().as_u16(), *status, "{from} {destination} {headers:?}");
+                let is_there = |path: &str| send(local, "GET", path, &[], "").into_body() == *before.body();
+                if *status < 300 {
+                    assert!(is_there(to) && !is_there(from), "{from} {to}");
+                    assert_eq!(
+                        send(local, "GET", to, &[], "").headers()["etag"],
+                        before.headers()["etag"]
+                    );
+                    return;
+                }
+                assert!(before.status() != 200 || is_there(from), "{from} {to}");
+            }
         });
     }
 }

@@ -10,6 +10,7 @@
 //! * [`server`]: a CalDAV server with the oddities of real ones
 //! * [`transcript`]: a server that answers by a script
 //! * [`world`]: that server, which misbehaves as the explorer chooses
+//! * [`writing`]: the same while something is written, and what every write keeps to
 
 pub mod account;
 pub mod case;
@@ -21,3 +22,4 @@ pub mod promises;
 pub mod server;
 pub mod transcript;
 pub mod world;
+pub mod writing;

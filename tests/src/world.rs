@@ -103,13 +103,14 @@ pub struct Simulated {
     pub begun: Moment,
     /// What happens meanwhile, once.
     pub incident: Option<Incident>,
-    now: Moment,
-    server: Server,
+    pub(crate) now: Moment,
+    /// What is asked. Clones share their content.
+    pub server: Server,
     menu: &'static [Fault],
-    left: usize,
+    pub(crate) left: usize,
     always: Option<Fault>,
-    blocked: bool,
-    max_requests: usize,
+    pub(crate) blocked: Option<String>,
+    pub(crate) max_requests: usize,
 }
 
 impl std::fmt::Debug for Simulated {
@@ -122,7 +123,7 @@ impl std::fmt::Debug for Simulated {
 }
 
 /// How long an answer takes.
-const LATENCY: Duration = Duration::from_millis(100);
+pub(crate) const LATENCY: Duration = Duration::from_millis(100);
 
 impl Simulated {
     /// A server that misbehaves `faults` times at most, and fails the test after `max_requests`.
@@ -142,7 +143,7 @@ impl Simulated {
             menu: &FAULTS,
             left: faults,
             always: None,
-            blocked: false,
+            blocked: None,
             max_requests,
         }
     }
@@ -168,11 +169,11 @@ impl Simulated {
         self.log.clear();
         self.faults.clear();
         self.lied = false;
-        self.blocked = false;
+        self.blocked = None;
         self.begun
     }
 
-    fn promises(&mut self, exchange: &Exchange) {
+    pub(crate) fn promises(&mut self, exchange: &Exchange) {
         let request = &exchange.request;
         let host = request.uri().host().expect("absolute").to_owned();
         self.log
@@ -214,17 +215,17 @@ impl Simulated {
         assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);
         assert!(self.now < exchange.deadline, "sent after its own deadline");
         assert!(
-            !self.blocked,
+            self.blocked.as_deref() != exchange.request.uri().host(),
             "asked although the server wants to be left alone: {:?}",
             self.log
         );
     }
 
-    fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
+    pub(crate) fn honest(&self, exchange: &Exchange) -> Response<Bytes> {
         self.server.answer(&exchange.request)
     }
 
-    fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
+    pub(crate) fn misbehave(&mut self, fault: Fault, exchange: &Exchange) -> Reply {
         let failure = |sent, kind| Err(Failure { sent, kind });
         let path = exchange.request.uri().path();
         let moved = |status: u16, target: String| {
@@ -252,7 +253,7 @@ impl Simulated {
             }
             Fault::Status(status) => Ok(Response::builder().status(status).body(Bytes::new()).expect("valid")),
             Fault::LeaveMeAlone => {
-                self.blocked = true;
+                self.blocked = exchange.request.uri().host().map(str::to_owned);
                 Ok(Response::builder()
                     .status(429)
                     .header(RETRY_AFTER, "300")

@@ -8,11 +8,11 @@ use http::{Request, Response, StatusCode};
 
 use super::budget;
 use super::fault::{Fault, refused};
-use super::redirect::{Redirect, redirect};
+use super::redirect::{Redirect, Refusal, redirect};
 use super::{Answer, Channel, Rules};
 use crate::dav::error_body::{self, ErrorBody};
 use crate::href::Href;
-use crate::ledger::{Mutation, Word, word};
+use crate::ledger::{Mutation, Word, word_of};
 use crate::machine::{Effect, Failure, Moment, Sent};
 use crate::outcome::{Code, Error};
 
@@ -67,19 +67,30 @@ impl<'a> Channel<'a> {
     /// Sends a write. It is never repeated; a redirect of 307 or 308 is followed inside the trusted places, since the
     /// server that sent it did nothing.
     pub async fn write(&self, url: &Href, request: Request<Bytes>) -> Dispatch {
+        self.write_within(url, request, |_| true).await
+    }
+
+    /// Sends a write as [`Self::write`] does, and follows a redirect only to places that are also `allowed`.
+    pub async fn write_within(&self, url: &Href, request: Request<Bytes>, allowed: impl Fn(&Href) -> bool) -> Dispatch {
         let mut url = url.clone();
         if !self.account.trusts(&url) {
             return Dispatch::NotSent(Fault::Untrusted(url.origin().to_string()));
         }
         let mut hops = 0;
         loop {
-            if let Some(wait) = self.account.paused(&url.origin(), self.io.now()) {
-                return Dispatch::NotSent(Fault::RateLimited(Some(wait)));
-            }
-            let reply = self.attempt(&url, request.clone(), Rules::WRITE).await;
-            match self.turn(url, reply, hops) {
+            let turn = match self.account.paused(&url.origin(), self.io.now()) {
+                Some(wait) => Turn::Done(Dispatch::NotSent(Fault::RateLimited(Some(wait)))),
+                None => {
+                    let reply = self.attempt(&url, request.clone(), Rules::WRITE).await;
+                    self.turn(url, reply, hops)
+                }
+            };
+            match turn {
+                // It did leave, to where a redirect was.
+                Turn::Done(Dispatch::NotSent(fault)) if hops > 0 => return Dispatch::Declined(fault),
                 Turn::Done(dispatch) => return dispatch,
-                Turn::Elsewhere(target) => url = target,
+                Turn::Elsewhere(target) if allowed(&target) => url = target,
+                Turn::Elsewhere(_) => return Dispatch::Declined(Fault::Redirect(Refusal::Elsewhere)),
             }
             hops += 1;
         }
@@ -99,7 +110,7 @@ impl<'a> Channel<'a> {
         self.account.observe(&url, &response);
         let wait = self.asked_to_wait(&url, &response);
         let status = response.status();
-        match word(status) {
+        match word_of(&response) {
             Word::Doubt => return Turn::Done(Dispatch::Unsure(Doubt::Status(status))),
             Word::Done => return Turn::Done(Dispatch::Accepted(Answer { url, response })),
             Word::Nothing => {}

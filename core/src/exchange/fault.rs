@@ -66,6 +66,10 @@ impl Fault {
             Self::Redirect(Refusal::TooMany) => {
                 protocol("The CalDAV server redirects in a circle or too often.".into())
             }
+            Self::Redirect(Refusal::Elsewhere) => protocol(
+                "The CalDAV server redirects this change to another place, where it is not sent. Nothing was changed."
+                    .into(),
+            ),
             Self::Redirect(Refusal::NoTarget) => protocol("The CalDAV server redirects to no usable place.".into()),
             Self::Redirect(Refusal::WrongKind(status)) => protocol(format!(
                 "The CalDAV server answered {status}, a redirect that is not followed here."

@@ -28,6 +28,8 @@ pub enum Refusal {
     NoTarget,
     /// A status that asks for another method (303), or one that this kind of request does not follow.
     WrongKind(StatusCode),
+    /// To another place than this request may change.
+    Elsewhere,
     /// More redirects than are followed.
     TooMany,
 }

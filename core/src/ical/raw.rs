@@ -170,7 +170,7 @@ fn numbered<'a>(
 }
 
 /// The value type by VALUE, else by name.
-fn value_type(name: &str, declared: Option<&str>) -> &'static str {
+pub(super) fn value_type(name: &str, declared: Option<&str>) -> &'static str {
     let found = match declared {
         Some(declared) => TYPES.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(declared)),
         None if name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("X-")) => Some(&TYPES[0]),

@@ -84,14 +84,22 @@ async fn make(io: &Io, account: &Account, env: &Env, asked: CreateResource) -> C
                 body = create(&new, now).map_err(Failed::before)?;
                 tried += 1;
             }
+            // What was refused before was attempted.
+            Err(mut failed) if tried > 1 && failed.state == Mutation::NotAttempted => {
+                failed.state = Mutation::NotCommitted;
+                return Err(failed);
+            }
             done => return done,
         }
     }
 }
 
-/// Whether a name of ours met one that is there already.
+/// Whether a name of ours met one that is there already, for certain: a conflict that could not be looked into may be
+/// with this very write.
 fn taken(failed: &Failed) -> bool {
-    failed.state == Mutation::NotCommitted && matches!(failed.error.code, Code::Conflict | Code::DestinationConflict)
+    let error = &failed.error;
+    let named = error.code == Code::Conflict && error.message.contains("UID");
+    failed.state == Mutation::NotCommitted && (named || error.code == Code::DestinationConflict)
 }
 
 /// Where a resource with this UID goes: a name that no UID can break out of.

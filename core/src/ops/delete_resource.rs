@@ -7,7 +7,7 @@ use http::header::USER_AGENT;
 use http::{Method, Request, StatusCode};
 
 use crate::account::{Account, Scheduling};
-use crate::change::{Change, Changed, Committed, Consent, Fact, Failed, Review, Revision, SideEffects};
+use crate::change::{Change, Changed, Committed, Consent, Failed, Review, Revision, SideEffects};
 use crate::env::Env;
 use crate::exchange::Channel;
 use crate::exchange::dispatch::{Dispatch, undone};
@@ -18,7 +18,7 @@ use crate::ledger::Mutation;
 use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::AGENT;
-use crate::ops::put::{Precondition, now, target, unprotected};
+use crate::ops::put::{Precondition, facts, now, target, unprotected};
 use crate::ops::scheduling::{admit, takes_part};
 use crate::outcome::{Code, Error, Phase};
 use crate::resource::Resource;
@@ -78,12 +78,21 @@ async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteResource) ->
     let dispatch = channel.write(&current.href, request).await;
     io.phase("reconcile");
     let settling = channel.reconciling();
-    if let Some((error, state)) = undone(&channel, &dispatch) {
-        return Err(refused(&settling, &current, &dispatch, Failed::with(error, state)).await);
+    let refusal = refused_by_state(&dispatch);
+    if let (Some((error, state)), None) = (undone(&channel, &dispatch), &refusal) {
+        return Err(Failed::with(error, state));
     }
     let accepted = matches!(dispatch, Dispatch::Accepted(_));
     let seen = now(&settling, &current.calendar, &current.href).await;
-    let (code, text, state) = match verdict(accepted, &current, &seen) {
+    let verdict = verdict(accepted, &current, &seen);
+    if let (Some(error), true) = (refusal, verdict != Verdict::Gone) {
+        let current = seen.ok();
+        return Err(Box::new(Failed {
+            current,
+            ..*Failed::with(error, Mutation::NotCommitted)
+        }));
+    }
+    let (code, text, state) = match verdict {
         Verdict::Gone => {
             return Ok(Change::Committed(Committed {
                 value: Receipt {
@@ -125,35 +134,24 @@ fn unsettled(
     })
 }
 
-/// A refusal, with the resource as it is now if it has changed.
-async fn refused(
-    channel: &Channel<'_>,
-    before: &Resource,
-    dispatch: &Dispatch,
-    mut failed: Box<Failed>,
-) -> Box<Failed> {
+/// The error of an answer that speaks of the state of what is there. It may be gone by this very call, which something on
+/// the way repeated.
+fn refused_by_state(dispatch: &Dispatch) -> Option<Box<Error>> {
     let Dispatch::Refused(answer) = dispatch else {
-        return failed;
+        return None;
     };
+    let error = |code, text: &'static str| Some(Error::new(code, Phase::Execution, text));
     match answer.response.status() {
-        StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT => {
-            failed.error = Error::new(
-                Code::Conflict,
-                Phase::Execution,
-                "The resource was changed by somebody else just now. Nothing was deleted. Look at currentSnapshot and decide again.",
-            );
-            failed.current = now(channel, &before.calendar, &before.href).await.ok();
-        }
-        StatusCode::NOT_FOUND | StatusCode::GONE => {
-            failed.error = Error::new(
-                Code::NotFound,
-                Phase::Execution,
-                "The resource is not there any more. It was not deleted by this call.",
-            );
-        }
-        _ => {}
+        StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT => error(
+            Code::Conflict,
+            "The resource was changed by somebody else just now. Nothing was deleted. Look at currentSnapshot and decide again.",
+        ),
+        StatusCode::NOT_FOUND | StatusCode::GONE => error(
+            Code::NotFound,
+            "The CalDAV server says that the resource is not there any more, and that could not be checked, or something else is there now. Query again.",
+        ),
+        _ => None,
     }
-    failed
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,12 +175,7 @@ fn verdict(accepted: bool, before: &Resource, seen: &Result<Arc<Resource>, Box<E
 }
 
 fn review(current: &Resource, revision: &Revision, may_notify: bool) -> Review {
-    let facts = vec![
-        Fact::new("Resource", current.href.as_str()),
-        Fact::new("UID", &*revision.uid),
-        Fact::new("Kind", revision.kind.name()),
-        Fact::new("Entity Tag", &*revision.tag),
-    ];
+    let facts = facts(current, revision);
     let parts: [&[u8]; 4] = [
         b"delete",
         current.href.as_str().as_bytes(),

@@ -18,7 +18,7 @@ use crate::ical::value::Temporal;
 use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::masked;
-use crate::ops::put::{Precondition, Put, target};
+use crate::ops::put::{Precondition, Put, facts, shown, target};
 use crate::ops::scheduling::{admit, takes_part};
 use crate::outcome::Error;
 use crate::resource::Resource;
@@ -142,14 +142,6 @@ impl Edit {
     }
 }
 
-/// A time as its content line has it.
-fn shown(time: &Temporal) -> String {
-    match time {
-        Temporal::Zoned(_, zone) => format!("{} {zone}", time.encoded()),
-        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Utc(_) => time.encoded(),
-    }
-}
-
 impl Operation for EditResource {
     type Outcome = Changed<Arc<Resource>>;
 
@@ -197,12 +189,7 @@ async fn edit(io: &Io, account: &Account, env: &Env, asked: EditResource) -> Cha
 /// What is agreed to: this state and these instructions. The octets of the result hold the time, so they are not bound;
 /// they follow from both.
 fn review(current: &Resource, edit: &Edit, revision: &Revision, may_notify: bool) -> Review {
-    let mut facts = vec![
-        Fact::new("Resource", current.href.as_str()),
-        Fact::new("UID", &*revision.uid),
-        Fact::new("Kind", revision.kind.name()),
-        Fact::new("Entity Tag", &*revision.tag),
-    ];
+    let mut facts = facts(current, revision);
     facts.extend(edit.facts(revision.kind));
     let instructions = format!("{edit:?}");
     let parts: [&[u8]; 5] = [

@@ -7,6 +7,7 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, USER_AGENT};
 use http::{Method, Request, StatusCode};
 
 use crate::account::Account;
+use crate::calendar::CalendarDescriptor;
 use crate::dav::etag::EntityTag;
 use crate::dav::fault::media_type;
 use crate::env::Env;
@@ -18,7 +19,7 @@ use crate::ical::entity::Entity;
 use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::{AGENT, discover};
-use crate::ops::scope::address;
+use crate::ops::scope::{address, href_of};
 use crate::outcome::{Code, Dimension, Error, Outcome, Phase, Violation};
 use crate::resource::Resource;
 
@@ -61,40 +62,55 @@ async fn get(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<Arc<R
 /// # Errors
 /// Discovery's errors; `outside_scope` with a violation at `pointer`.
 pub(crate) async fn owner(channel: &Channel<'_>, href: &Href, pointer: &str) -> Outcome<Href> {
-    let configured = &channel.account.settings().calendar_hrefs;
-    if let Some(calendar) = configured.iter().find(|calendar| href.is_member_of(calendar)) {
-        return Ok(calendar.clone());
+    if let Some(calendar) = configured_owner(channel.account, href, pointer)? {
+        return Ok(calendar);
     }
-    let violation = |code, message: &str| {
-        let violation = Violation {
-            pointer: pointer.into(),
-            code,
-            message: Some(message.into()),
-        };
-        let mut error = Error::violations(Phase::OriginScopeAuthorization, vec![violation]);
-        error.code = Code::OutsideScope;
-        error
-    };
-    if !configured.is_empty() {
-        return Err(violation(
-            "outside_configured_scope",
-            "That href is in no Calendar that CALDAV_CALENDAR_HREFS allows.",
-        ));
+    let found = discover(channel).await?.calendars;
+    owner_among(&found, href, pointer).map(href_of)
+}
+
+/// The Calendar that an href belongs to, if it is configured by href; `None` if it has to be discovered.
+///
+/// # Errors
+/// `outside_scope` with a violation at `pointer`.
+pub(crate) fn configured_owner(account: &Account, href: &Href, pointer: &str) -> Outcome<Option<Href>> {
+    let configured = &account.settings().calendar_hrefs;
+    let owner = configured.iter().find(|calendar| href.is_member_of(calendar));
+    if owner.is_some() || configured.is_empty() {
+        return Ok(owner.cloned());
     }
-    let discovery = discover(channel).await?;
-    let calendars = discovery
-        .calendars
-        .iter()
-        .filter_map(|calendar| Href::parse(&calendar.calendar.href).ok());
-    calendars
-        .into_iter()
-        .find(|calendar| href.is_member_of(calendar))
+    let text = "That href is in no Calendar that CALDAV_CALENDAR_HREFS allows.";
+    Err(foreign(pointer, "outside_configured_scope", text))
+}
+
+/// The Calendar that an href belongs to, among those that were discovered.
+///
+/// # Errors
+/// `outside_scope` with a violation at `pointer`.
+pub(crate) fn owner_among<'a>(
+    found: &'a [CalendarDescriptor],
+    href: &Href,
+    pointer: &str,
+) -> Outcome<&'a CalendarDescriptor> {
+    let mut found = found.iter();
+    found
+        .find(|calendar| href.is_member_of(&href_of(calendar)))
         .ok_or_else(|| {
-            violation(
-                "no_owning_calendar",
-                "That href is no member of a Calendar of this account. Query first and use the hrefs of the results.",
-            )
+            let text =
+                "That href is no member of a Calendar of this account. Query first and use the hrefs of the results.";
+            foreign(pointer, "no_owning_calendar", text)
         })
+}
+
+fn foreign(pointer: &str, code: &'static str, message: &str) -> Box<Error> {
+    let violation = Violation {
+        pointer: pointer.into(),
+        code,
+        message: Some(message.into()),
+    };
+    let mut error = Error::violations(Phase::OriginScopeAuthorization, vec![violation]);
+    error.code = Code::OutsideScope;
+    error
 }
 
 /// Reads one resource without compression, since a proxy that compresses weakens the Entity Tag (RFC 9110, 8.8.1).

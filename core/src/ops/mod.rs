@@ -13,6 +13,8 @@
 //! * [`create_resource`]: a new Event or To-do
 //! * [`edit_resource`]: a change of one that is stored
 //! * [`delete_resource`]: its end
+//! * [`move_resource`]: its way to another Calendar
+//! * [`exact_create`], [`exact_replace`], [`exact_move`]: the same with octets and places of the caller
 //!
 //! and the steps that several operations share:
 //!
@@ -21,6 +23,8 @@
 //! * [`fetch`]: the members of a Calendar that a query may touch
 //! * `masked`: whether somebody else's resource is shown without its content
 //! * [`scheduling`]: whether a change may set off invitations
+//! * `exact`: octets of the caller that are to be stored as they are
+//! * `relocate`: one MOVE, and what became of it
 //! * `put`: the state that a change is bound to, the write, and what became of it
 //!
 //! A query is one pass over those members: `gather`.
@@ -29,6 +33,10 @@ pub mod create_resource;
 pub mod delete_resource;
 pub mod discover;
 pub mod edit_resource;
+mod exact;
+pub mod exact_create;
+pub mod exact_move;
+pub mod exact_replace;
 pub mod fetch;
 mod gather;
 pub mod get_resource;
@@ -36,10 +44,12 @@ pub mod inspect_calendar;
 pub mod list_calendars;
 pub mod list_changes;
 mod masked;
+pub mod move_resource;
 mod put;
 pub mod query_entities;
 pub mod query_free_busy;
 pub mod query_occurrences;
 pub mod query_todos;
+mod relocate;
 pub mod scheduling;
 pub mod scope;

@@ -7,7 +7,7 @@ use http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, USER_AGENT};
 use http::{HeaderValue, Method, Request, StatusCode};
 
 use crate::account::quirk::Quirk;
-use crate::change::{Change, Changed, Committed, Failed, Revision, SideEffects};
+use crate::change::{Change, Changed, Committed, Fact, Failed, Revision, SideEffects};
 use crate::dav::etag::EntityTag;
 use crate::exchange::Channel;
 use crate::exchange::dispatch::{Dispatch, undone};
@@ -15,6 +15,8 @@ use crate::href::Href;
 use crate::ical::document::{Component, Document};
 use crate::ical::entity::Entity;
 use crate::ical::fidelity::{Difference, differences, sentence};
+use crate::ical::project::Projection;
+use crate::ical::value::Temporal;
 use crate::ledger::Mutation;
 use crate::ops::discover::AGENT;
 use crate::ops::get_resource::{owner, read};
@@ -86,9 +88,24 @@ pub(crate) async fn target(
     let tag = strong(revision, pointer)?;
     channel.io.phase("discovery");
     let calendar = owner(channel, &href, &at).await.map_err(Failed::before)?;
+    held(channel, &calendar, &href, (revision, &tag), false).await
+}
+
+/// The resource at a place, if it is still in the state that a change is bound to. With `opaque` also one that cannot be
+/// taken for one Event or To-do.
+///
+/// # Errors
+/// As those of [`target`], but for discovery's.
+pub(crate) async fn held(
+    channel: &Channel<'_>,
+    calendar: &Href,
+    href: &Href,
+    (revision, tag): (&Revision, &str),
+    opaque: bool,
+) -> Result<Arc<Resource>, Box<Failed>> {
     channel.io.phase("fetch");
-    let current = now(channel, &calendar, &href).await.map_err(Failed::before)?;
-    match unfit(&current, revision, &tag) {
+    let current = now(channel, calendar, href).await.map_err(Failed::before)?;
+    match unfit(&current, revision, tag, opaque) {
         None => Ok(current),
         Some(error) => Err(Failed::before(error).showing(current)),
     }
@@ -106,15 +123,16 @@ pub(crate) async fn now(channel: &Channel<'_>, calendar: &Href, href: &Href) -> 
 }
 
 /// Why a resource is not in the state that a change is bound to.
-fn unfit(current: &Resource, revision: &Revision, tag: &str) -> Option<Box<Error>> {
+fn unfit(current: &Resource, revision: &Revision, tag: &str, opaque: bool) -> Option<Box<Error>> {
     let error = |code, text: &'static str| Some(Error::new(code, Phase::TargetRevision, text));
-    if current.entity.opaque().is_some() {
+    let readable = current.entity.opaque().is_none();
+    if !readable && !opaque {
         return error(
             Code::OpaqueResource,
             "The resource cannot be taken for one Event or To-do. Nothing was changed. The exact tools can replace it as a whole.",
         );
     }
-    if current.entity.kind() != Some(revision.kind) {
+    if readable && current.entity.kind() != Some(revision.kind) {
         return error(
             Code::EntityKindMismatch,
             "The resource is of the other kind: an Event is no To-do. Nothing was changed.",
@@ -126,13 +144,37 @@ fn unfit(current: &Resource, revision: &Revision, tag: &str) -> Option<Box<Error
             "The CalDAV server gives no strong Entity Tag for this resource, so it cannot be changed safely. Nothing was changed.",
         );
     };
-    if current.entity.uid() != Some(&*revision.uid) || own != tag {
+    if readable && current.entity.uid() != Some(&*revision.uid) || own != tag {
         return error(
             Code::Conflict,
             "The resource has changed since it was read. Nothing was changed by this call. Look at currentSnapshot, decide again, and send its entityRevision.",
         );
     }
     None
+}
+
+/// What a person has to see of a resource that is going to be changed.
+pub(crate) fn facts(current: &Resource, revision: &Revision) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("Kind", revision.kind.name())];
+    let projection = current.entity.projection();
+    if let Projection::Event { fields, .. } | Projection::Todo { fields, .. } = projection {
+        facts.extend(fields.summary.map(|title| Fact::new("Title", title)));
+        facts.extend(fields.start.map(|start| Fact::new("Start", shown(&start))));
+    }
+    facts.extend([
+        Fact::new("Resource", current.href.as_str()),
+        Fact::new("UID", &*revision.uid),
+        Fact::new("Entity Tag", &*revision.tag),
+    ]);
+    facts
+}
+
+/// A time as its content line has it.
+pub(crate) fn shown(time: &Temporal) -> String {
+    match time {
+        Temporal::Zoned(_, zone) => format!("{} {zone}", time.encoded()),
+        Temporal::Date(_) | Temporal::Floating(_) | Temporal::Utc(_) => time.encoded(),
+    }
 }
 
 /// A change that is bound to the state of one resource, or to its absence.
@@ -217,6 +259,13 @@ impl Put<'_> {
         let found = seen.as_ref().ok().map(|resource| self.compared(resource));
         let verdict = verdict(accepted, found.as_ref());
         if let (Some(mut failed), Verdict::Unknown) = (refused, verdict) {
+            if seen.is_err() && failed.error.code == Code::DestinationConflict {
+                failed.error = Error::new(
+                    Code::Conflict,
+                    Phase::Execution,
+                    "The CalDAV server says that there is already a resource where this one would go, and it could not be looked at. Query before you try again.",
+                );
+            }
             // A resource that is in the way of a new one is none of the caller's business.
             failed.current = seen.ok().filter(|_| self.precondition != Precondition::Absent);
             return Err(failed);

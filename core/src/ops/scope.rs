@@ -117,25 +117,52 @@ pub async fn resolve(channel: &Channel<'_>, scope: &Scope, kinds: &[Kind]) -> Ou
 /// Those of [`resolve`], with violations below `/destination`; `unsupported_capability` if the Calendar says that it
 /// does not take the kind.
 pub async fn destination(channel: &Channel<'_>, wanted: &Destination, kind: Kind) -> Outcome<Href> {
-    let settings = channel.account.settings();
-    if let Destination::Selected(CalendarChoice::Href(text)) = wanted {
-        let key = address(channel.account, text, "/destination/calendar/href")?
-            .as_collection()
-            .key();
-        if let Some(exact) = settings.calendar_hrefs.iter().find(|href| href.key() == key) {
-            return Ok(exact.clone());
-        }
-        if !settings.calendar_hrefs.is_empty() {
-            return Err(outside());
-        }
-        let found = discover(channel).await?.calendars;
-        let found = found.iter().find(|calendar| href_of(calendar).key() == key);
-        return accepting(found.ok_or_else(not_discovered)?, kind);
+    if let Some(exact) = configured_destination(channel.account, wanted)? {
+        return Ok(exact);
     }
     let found = discover(channel).await?.calendars;
+    destination_among(channel.account, &found, wanted, kind)
+}
+
+/// The Calendar that something goes to, if it is configured by href; `None` if it has to be discovered.
+///
+/// # Errors
+/// A bad href, or one outside of what is configured.
+pub(crate) fn configured_destination(account: &Account, wanted: &Destination) -> Outcome<Option<Href>> {
+    let Destination::Selected(CalendarChoice::Href(text)) = wanted else {
+        return Ok(None);
+    };
+    let configured = &account.settings().calendar_hrefs;
+    let key = address(account, text, "/destination/calendar/href")?
+        .as_collection()
+        .key();
+    match configured.iter().find(|href| href.key() == key) {
+        Some(exact) => Ok(Some(exact.clone())),
+        None if configured.is_empty() => Ok(None),
+        None => Err(outside()),
+    }
+}
+
+/// The Calendar that something of this kind goes to, among those that were discovered.
+///
+/// # Errors
+/// Those of [`destination`] but for discovery's.
+pub(crate) fn destination_among(
+    account: &Account,
+    found: &[CalendarDescriptor],
+    wanted: &Destination,
+    kind: Kind,
+) -> Outcome<Href> {
+    let settings = account.settings();
     match wanted {
-        Destination::Selected(CalendarChoice::Name(name)) => accepting(named(&found, name)?, kind),
-        Destination::Selected(CalendarChoice::Href(_)) => Err(not_discovered()),
+        Destination::Selected(CalendarChoice::Name(name)) => accepting(named(found, name)?, kind),
+        Destination::Selected(CalendarChoice::Href(text)) => {
+            let key = address(account, text, "/destination/calendar/href")?
+                .as_collection()
+                .key();
+            let found = found.iter().find(|calendar| href_of(calendar).key() == key);
+            accepting(found.ok_or_else(not_discovered)?, kind)
+        }
         Destination::Default => {
             let (name, text) = match kind {
                 Kind::Event => (
@@ -148,13 +175,13 @@ pub async fn destination(channel: &Channel<'_>, wanted: &Destination, kind: Kind
                 ),
             };
             let unset = || Error::new(Code::NotFound, Phase::SelectionDiscoveryCapability, text);
-            accepting(named(&found, name.as_ref().ok_or_else(unset)?)?, kind)
+            accepting(named(found, name.as_ref().ok_or_else(unset)?)?, kind)
         }
     }
 }
 
 /// The Calendar, if it does not say that it takes none of a kind.
-fn accepting(calendar: &CalendarDescriptor, kind: Kind) -> Outcome<Href> {
+pub(crate) fn accepting(calendar: &CalendarDescriptor, kind: Kind) -> Outcome<Href> {
     let Target { calendar, kinds } = target(calendar, &[kind]);
     if !kinds.is_empty() {
         return Ok(calendar);
@@ -282,7 +309,7 @@ fn target(calendar: &CalendarDescriptor, kinds: &[Kind]) -> Target {
     }
 }
 
-fn href_of(calendar: &CalendarDescriptor) -> Href {
+pub(crate) fn href_of(calendar: &CalendarDescriptor) -> Href {
     Href::parse(&calendar.calendar.href).expect("a descriptor holds the text of an Href")
 }
 
@@ -300,6 +327,23 @@ fn outside() -> Box<Error> {
         Phase::OriginScopeAuthorization,
         "That href is outside the Calendars that CALDAV_CALENDAR_HREFS allows.",
     )
+}
+
+/// Reads the href of a resource that a caller gave.
+///
+/// # Errors
+/// Those of [`address`], and a violation where it is the href of a collection.
+pub fn member_address(account: &Account, text: &str, pointer: &str) -> Outcome<Href> {
+    let href = address(account, text, pointer)?;
+    if !href.as_str().ends_with('/') {
+        return Ok(href);
+    }
+    let violation = Violation {
+        pointer: pointer.to_owned(),
+        code: "href_not_canonical",
+        message: Some("Send the URL of a resource, without a slash at the end.".to_owned()),
+    };
+    Err(Error::violations(Phase::OriginScopeAuthorization, vec![violation]))
 }
 
 /// Reads an href that a caller gave, and checks that it is one that may be asked at all.

@@ -58,8 +58,25 @@ pub(crate) fn promise(kind: Kind) -> Promise {
         Kind::CalendarsInspect => &outcome::CALENDARS_INSPECT,
         Kind::FreeBusy => &outcome::FREE_BUSY,
         Kind::ResourcesChanges => &outcome::RESOURCES_CHANGES,
+        Kind::EventsCreate
+        | Kind::EventsPatch
+        | Kind::TodosCreate
+        | Kind::TodosPatch
+        | Kind::TodosComplete
+        | Kind::OccurrencesAdd
+        | Kind::OccurrencesExclude
+        | Kind::OccurrencesRestoreExclusion
+        | Kind::OccurrencesCancel
+        | Kind::OccurrencesRestoreCancellation
+        | Kind::ResourcesMove => &mutation::SNAPSHOT_MUTATION,
+        Kind::ResourcesDelete => &mutation::DELETE_MUTATION,
+        Kind::ExactGet => &outcome::EXACT_GET,
+        Kind::ExactCreate | Kind::ExactReplace | Kind::ExactMove => &mutation::EXACT_MUTATION,
     };
-    Promise { shape, read_only: true }
+    Promise {
+        shape,
+        read_only: kind.change().is_none(),
+    }
 }
 
 impl Promise {

@@ -7,6 +7,7 @@ pub(crate) mod calendar_resources_get;
 pub(crate) mod calendars_free_busy;
 pub(crate) mod calendars_inspect;
 pub(crate) mod calendars_list;
+pub(crate) mod change;
 pub(crate) mod compact;
 pub(crate) mod query;
 pub(crate) mod todos_query;

@@ -4,6 +4,7 @@ mod answer;
 mod filter;
 mod persona;
 mod sync;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,9 +98,122 @@ pub enum Oddity {
     NoFreeBusy,
     /// 400 for a free/busy report (iCloud).
     FreeBusyIs400,
+
+    /// `If-None-Match: *` on PUT is not looked at (SOGo, Google).
+    AbsenceIgnored,
+    /// `If-Match` on DELETE is not looked at (SOGo).
+    MatchIgnoredOnDelete,
+    /// `If-Match` on MOVE is not looked at (Radicale, Xandikos, SOGo).
+    MatchIgnoredOnMove,
+    /// `If-Match: *` lets something new be made (SOGo).
+    AnyMatchesNothing,
+    /// `If-Match: *` means its opposite (iCloud).
+    AnyReversed,
+    /// A weak Entity Tag matches its strong form (Cyrus).
+    WeakMatches,
+    /// Properties are stored in another order, and folded anew (Radicale, Xandikos).
+    Reordered,
+    /// Each category is stored on a line of its own (Cyrus).
+    CategoriesSplit,
+    /// What has no CLASS is stored with one (SOGo).
+    ClassAdded,
+    /// What became of each invitation is added at once (servers that schedule).
+    ScheduleStatusAdded,
+    /// The answer to PUT has no Entity Tag (sabre/dav where it changed something; case 020).
+    NoTagInAnswer,
+    /// A UID that is in the Calendar already is refused with this status, perhaps with a condition.
+    UidTaken(u16, &'static str),
+    /// A UID that is in the Calendar already is taken again (sabre/dav, DAViCal).
+    UidAccepted,
+    /// A UID may be in one Calendar only (Cyrus).
+    UidUniqueEverywhere,
+    /// A Calendar takes kinds that it does not list (Radicale, DAViCal, SOGo).
+    AnyComponent,
+    /// An Event without an end is refused (Cyrus 3.6, iCloud).
+    EndNeeded,
+    /// PUT without `text/calendar` is refused (Cyrus).
+    MediaTypeNeeded,
+    /// DELETE is answered with 200 (Radicale).
+    DeleteIs200,
+    /// There is no MOVE (Google).
+    NoMove,
+    /// MOVE is answered with 200 (DAViCal).
+    MoveIs200,
+    /// MOVE names what it moves by its UID (SOGo).
+    MoveNamesByUid,
+    /// `Overwrite: F` is not looked at (SOGo).
+    OverwriteIgnored,
+    /// A new name in the same Calendar is refused (sabre/dav, Nextcloud).
+    RenameRefused,
+    /// A `Destination` that is a path is refused (SOGo).
+    DestinationNeedsHost,
+    /// There is no MKCALENDAR (Google).
+    NoMake,
+    /// 207 to MKCALENDAR, and nothing is made (Cyrus, DAViCal).
+    MakeRefused207,
+    /// 207 to MKCALENDAR, and it is made (Xandikos).
+    MakeIs207,
+    /// 201 to MKCALENDAR, and most properties are dropped (SOGo).
+    MakeDrops,
+    /// The order of a Calendar is protected; PROPPATCH is done whole or not at all (sabre/dav, DAViCal, Cyrus).
+    OrderRefused,
+    /// The order of a Calendar is protected; the other properties are set (Radicale, Nextcloud, Xandikos).
+    PatchNotAtomic,
+    /// PROPPATCH is refused as a whole, without a word (SOGo).
+    PatchRefused,
+    /// The time zone of a Calendar is not kept, and not named in the answer (DAViCal).
+    ZoneDropped,
+    /// OPTIONS says that invitations are sent (RFC 6638).
+    AutoSchedule,
+    /// OPTIONS is refused, so that nobody knows whether invitations are sent.
+    OptionsRefused,
 }
 
-/// All of them.
+/// Those that only writes meet.
+pub const WRITE_ODDITIES: [Oddity; 37] = {
+    use Oddity::*;
+    [
+        AbsenceIgnored,
+        MatchIgnoredOnDelete,
+        MatchIgnoredOnMove,
+        AnyMatchesNothing,
+        AnyReversed,
+        WeakMatches,
+        Reordered,
+        CategoriesSplit,
+        ClassAdded,
+        ScheduleStatusAdded,
+        NoTagInAnswer,
+        UidTaken(400, ""),
+        UidTaken(409, ""),
+        UidTaken(412, "no-uid-conflict"),
+        UidTaken(403, "unique-scheduling-object-resource"),
+        UidAccepted,
+        UidUniqueEverywhere,
+        AnyComponent,
+        EndNeeded,
+        MediaTypeNeeded,
+        DeleteIs200,
+        NoMove,
+        MoveIs200,
+        MoveNamesByUid,
+        OverwriteIgnored,
+        RenameRefused,
+        DestinationNeedsHost,
+        NoMake,
+        MakeRefused207,
+        MakeIs207,
+        MakeDrops,
+        OrderRefused,
+        PatchNotAtomic,
+        PatchRefused,
+        ZoneDropped,
+        AutoSchedule,
+        OptionsRefused,
+    ]
+};
+
+/// Those that reads meet.
 pub const ODDITIES: [Oddity; 44] = {
     use Oddity::*;
     [
@@ -189,6 +303,8 @@ struct State {
     versions: BTreeMap<String, u32>,
     /// The paths of deleted Calendars.
     trashed: BTreeSet<String>,
+    /// The UIDs of deleted members, with the paths of their Calendars.
+    discarded: BTreeSet<(String, String)>,
 }
 
 /// The server. Clones share their content.
@@ -350,7 +466,7 @@ impl Server {
 
     // ---- what it answers ---------------------------------------------------------------------------------------
 
-    /// Answers a read.
+    /// Answers a request; a write is done at once.
     #[must_use]
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         if self.oddities.is_empty() && self.home == "/" {
@@ -376,7 +492,7 @@ impl Server {
             "PROPFIND" => self.listing(request),
             "REPORT" => self.report(request),
             "GET" => self.resource(request),
-            _ => self.honest.answer(request.clone()),
+            _ => self.write(request),
         }
     }
 

@@ -23,7 +23,7 @@ use super::value::Geo;
 pub(super) use input::{Walk, check_authored, organizer};
 pub(super) use read::{MAX_ELEMENTS, Place, Unit, is_derived, is_inline, read, units};
 pub(super) use table::{Field, collection};
-pub(super) use write::{Written, key, list_value, same_parameters, written, written_list};
+pub(super) use write::{Written, canonical_uri, key, list_value, same_parameters, written, written_list};
 
 /// Members by their name in results, each with at least one element.
 pub type Members = BTreeMap<&'static str, Vec<Element>>;

@@ -220,7 +220,7 @@ fn canonical_named(known: &Named, values: &[String]) -> Option<Vec<String>> {
 }
 
 /// Schemes are in any case (RFC 3986, 3.1), and so, in practice, are mail addresses.
-pub(super) fn canonical_uri(uri: &str) -> String {
+pub(in super::super) fn canonical_uri(uri: &str) -> String {
     let (scheme, rest) = uri.split_once(':').unwrap_or_default();
     let scheme = scheme.to_ascii_lowercase();
     if scheme == "mailto" {
