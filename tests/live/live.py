@@ -31,6 +31,7 @@ TESTS = os.path.dirname(HERE)
 sys.path[:0] = [HERE, os.path.join(TESTS, "bench")]
 sys.dont_write_bytecode = True
 import entities  # noqa: E402
+import kills  # noqa: E402
 import make_calendar  # noqa: E402
 import mcp_bench  # noqa: E402
 import mixed  # noqa: E402
@@ -482,6 +483,8 @@ def on(check, a):
         writers = [client for client in a.clients if client in WRITERS]
         writes.all_of(check, a, writers, converse, judge, stdio, ask, said, lambda: Proxy(a.base))
         stored(check, a, Proxy(a.base))
+        if a.server == "radicale":
+            kills.run(check, a, stdio)
         check.of(f"occurrences on {a.server}")
         scope = many(check, a) if a.server == "radicale" else {"mode": "all"}
         occurrences.compare(check, lambda: stdio(a, a.base), occurrences.oracle(a.root, a.files), scope)
