@@ -651,7 +651,7 @@ pub fn check<T: Debug>(
         Mutation::NotAttempted => state == Mutation::NotAttempted,
         Mutation::NotCommitted => matches!(state, Mutation::NotCommitted | Mutation::Committed),
         Mutation::Committed => state == Mutation::Committed,
-        Mutation::Unknown => matches!(state, Mutation::Unknown | Mutation::Committed),
+        Mutation::Unknown => state != Mutation::NotAttempted,
     };
     assert!(founded, "the machine knows something else: {story}");
     if let Err(failed) = outcome {
