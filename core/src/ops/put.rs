@@ -308,7 +308,7 @@ impl Put<'_> {
             ),
             // What goes only where nothing is did not go where another resource is, and does not go there later.
             (Verdict::Unknown, Ok(seen)) if self.is_taken(&seen) => {
-                let text = "No clear answer came, and there is another resource where this one would go, so it was not written. Choose another UID.";
+                let text = "No clear answer came, and there is another resource where this one would go, so it was not written. Query before you try again.";
                 failed(Code::Conflict, text.into(), Mutation::NotCommitted)
             }
             (Verdict::Unknown, seen) => {
