@@ -92,6 +92,14 @@ demo() {
 }
 step "demo" demo
 
+# What the list of tools costs a model.
+tokens() {
+  [ -e "$root/tokens/.done" ] ||
+    { npm install --prefix "$root/tokens" --no-audit --no-fund --loglevel error gpt-tokenizer@4.0.0 && touch "$root/tokens/.done"; }
+  node tests/tokens/count.mjs "$target/debug/kalends" "$root/tokens/node_modules"
+}
+if [ -n "$node" ]; then step "tokens" tokens; else skip "tokens of the tools: no Node 20"; fi
+
 if [ -z "$live" ]; then
   skip "the live suite (--no-live)"
   exit 0

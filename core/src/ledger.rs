@@ -3,8 +3,11 @@
 //! The ledger stands beside the flow, not in it, so that no flow can forget it. "Unknown" is the default the
 //! moment a write has left; every other word has to be earned.
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Response, StatusCode};
 
+use crate::dav::fault::media_type;
 use crate::machine::{Effect, Failure, Reply, Sent};
 
 /// What a status says about a write.
@@ -29,6 +32,18 @@ pub fn word(status: StatusCode) -> Word {
         501 | 505 | 507 => Word::Nothing,
         500.. => Word::Doubt,
         _ => Word::Nothing,
+    }
+}
+
+/// What the answer to a write says. A web page with status 200 is the word of something on the way, that wants a login
+/// perhaps.
+#[must_use]
+pub fn word_of(response: &Response<Bytes>) -> Word {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let page = kind.is_some_and(|kind| kind.to_str().is_ok_and(|kind| media_type(kind) == "text/html"));
+    match word(response.status()) {
+        Word::Done if page && response.status() == StatusCode::OK => Word::Doubt,
+        word => word,
     }
 }
 
@@ -68,7 +83,7 @@ impl Ledger {
             return;
         }
         match reply {
-            Ok(response) => match word(response.status()) {
+            Ok(response) => match word_of(response) {
                 Word::Done => self.acknowledged = true,
                 Word::Nothing => self.refused += 1,
                 Word::Doubt => {}
@@ -96,6 +111,24 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_web_page_is_no_word_of_the_server() {
+        for (status, kind, expected) in [
+            (200, "text/html; charset=utf-8", Word::Doubt),
+            (200, "text/calendar", Word::Done),
+            // As Apache's mod_dav says that something was made.
+            (201, "text/html", Word::Done),
+            (403, "text/html", Word::Nothing),
+        ] {
+            let response = Response::builder().status(status).header(CONTENT_TYPE, kind);
+            assert_eq!(
+                word_of(&response.body(Bytes::new()).unwrap()),
+                expected,
+                "{status} {kind}"
+            );
+        }
+    }
 
     #[test]
     fn each_status_says_what_it_can() {

@@ -258,7 +258,7 @@ impl ServerHandler for Server {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("There is one page of tools only.", None));
         }
-        let tools = catalog::tools().iter().map(|spec| self.tool(spec)).collect();
+        let tools = catalog::tools(false).iter().map(|spec| self.tool(spec)).collect();
         let mut result = ListToolsResult::with_all_items(tools)
             .with_ttl_ms(catalog::LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private);
@@ -271,8 +271,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(spec) = catalog::find(&request.name) else {
-            let known: Vec<_> = catalog::tools().iter().map(|spec| spec.name(self.naming)).collect();
+        let Some(spec) = catalog::find(&request.name, false) else {
+            let known: Vec<_> = catalog::tools(false)
+                .iter()
+                .map(|spec| spec.name(self.naming))
+                .collect();
             let text = format!("Unknown tool. There are: {}", known.join(", "));
             return Err(ErrorData::invalid_params(text, None));
         };

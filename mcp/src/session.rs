@@ -454,7 +454,12 @@ impl Session {
             | Kind::OccurrencesRestoreExclusion
             | Kind::OccurrencesCancel
             | Kind::OccurrencesRestoreCancellation
-            | Kind::ResourcesDelete => unreachable!("a tool that changes something does not read"),
+            | Kind::ResourcesMove
+            | Kind::ResourcesDelete
+            | Kind::ExactGet
+            | Kind::ExactCreate
+            | Kind::ExactReplace
+            | Kind::ExactMove => unreachable!("a tool that changes something does not read"),
         }
     }
 

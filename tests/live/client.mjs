@@ -19,10 +19,34 @@ function read(result) {
   return { error: result.isError === true, content, mirrored: isDeepStrictEqual(JSON.parse(text), content) };
 }
 
-async function step(client, s) {
+let asked = [], answer = {};
+const confirm = async ({ params }) => {
+  asked.push(params.message);
+  return answer;
+};
+
+// The arguments of a step, with what they take from earlier answers.
+function filled({ args, use = {} }, done) {
+  args = structuredClone(args);
+  for (const [path, [number, source]] of Object.entries(use)) {
+    const value = source.split("/").reduce((value, name) => value[name], done[number].content);
+    const names = path.split("/");
+    const last = names.pop();
+    names.reduce((place, name) => place[name], args)[last] = value;
+  }
+  return args;
+}
+
+async function step(client, s, done) {
+  if (s.answer) {
+    const before = asked;
+    asked = [];
+    answer = s.answer;
+    return before;
+  }
   if (s.get) return (await fetch(s.get)).json();
   if (s.tools) return (await client.listTools()).tools;
-  const out = read(await client.callTool({ name: s.tool, arguments: s.args }));
+  const out = read(await client.callTool({ name: s.tool, arguments: filled(s, done) }));
   for (let more; s.all && !out.error && (more = further(out.content)); ) {
     const page = read(await client.callTool({ name: s.tool, arguments: { ...more, pageSize: s.args.pageSize } }));
     out.mirrored &&= page.mirrored;
@@ -44,26 +68,29 @@ function further({ hasMore, checkpoint, pagination }) {
 }
 
 const record = { steps: [] };
+const asking = steps.some((s) => s.answer);
 try {
   let client, transport;
   if (mode === "sdk") {
     const { Client } = load("@modelcontextprotocol/sdk/client/index.js");
     const { StdioClientTransport } = load("@modelcontextprotocol/sdk/client/stdio.js");
-    client = new Client(name, { capabilities: {} });
+    client = new Client(name, { capabilities: asking ? { elicitation: {} } : {} });
+    if (asking) client.setRequestHandler(load("@modelcontextprotocol/sdk/types.js").ElicitRequestSchema, confirm);
     transport = new StdioClientTransport(server);
     const said = transport.setProtocolVersion?.bind(transport);
     transport.setProtocolVersion = (version) => { record.revision = version; said?.(version); };
   } else {
     const { Client } = load("@modelcontextprotocol/client");
     const { StdioClientTransport } = load("@modelcontextprotocol/client/stdio");
-    client = new Client(name, { capabilities: {}, versionNegotiation: { mode } });
+    client = new Client(name, { capabilities: asking ? { elicitation: { form: {} } } : {}, versionNegotiation: { mode } });
+    if (asking) client.setRequestHandler("elicitation/create", confirm);
     transport = new StdioClientTransport(server);
   }
   await client.connect(transport);
   record.revision ??= client.getNegotiatedProtocolVersion?.();
   record.server = client.getServerVersion()?.name;
   record.instructions = client.getInstructions();
-  for (const s of steps) record.steps.push(await step(client, s));
+  for (const s of steps) record.steps.push(await step(client, s, record.steps));
   await client.close();
 } catch (e) {
   record.exception = e.stack ?? String(e);

@@ -7,6 +7,10 @@
 The plan: {"command": argv, "env": {}, "steps": [...]}, a step being one of
   {"tool", "args", "all": true}   a call; with "all", further pages are read and their rows joined; where these come by
                                   checkpoint, the record tells under "later" what one more call says
+  {"tool", "args", "use": {}}     a call with parts of earlier answers: "use" has, by the path of a member of "args", the number of
+                                  a step and the path of a member of its answer ("a/b/c")
+  {"answer"}                      how every confirmation is answered from here on (an elicitation result); the record tells what was
+                                  asked since the last such step. A plan without such a step has a client that cannot be asked
   {"tools": true}                 tools/list
   {"get": url}                    a plain HTTP GET that answers JSON (the proxy's counters and faults)
 An exception of the client, such as an answer that breaks the output schema, ends the conversation and is the record.
@@ -35,12 +39,42 @@ def read(result):
     return {"error": bool(member(result, "is_error", "isError")), "content": structured, "mirrored": mirrored}
 
 
-async def step(client, s):
+asked, answer = [], {}
+
+
+async def confirm(_context, params):
+    from mcp import types
+    asked.append(params.message)
+    return types.ElicitResult(**answer)
+
+
+def filled(s, done):
+    """the arguments of a step, with what they take from earlier answers"""
+    args = json.loads(json.dumps(s["args"]))
+    for path, (number, source) in s.get("use", {}).items():
+        value = done[number]["content"]
+        for name in source.split("/"):
+            value = value[int(name) if isinstance(value, list) else name]
+        *above, last = path.split("/")
+        place = args
+        for name in above:
+            place = place[name]
+        place[last] = value
+    return args
+
+
+async def step(client, s, done):
+    if "answer" in s:
+        answer.clear()
+        answer.update(s["answer"])
+        before = asked[:]
+        asked.clear()
+        return before
     if "get" in s:
         return json.loads(await asyncio.to_thread(lambda: urllib.request.urlopen(s["get"], timeout=30).read()))
     if "tools" in s:
         return [t.model_dump(mode="json", by_alias=True, exclude_none=True) for t in (await client.list_tools()).tools]
-    out = read(await client.call_tool(s["tool"], s["args"]))
+    out = read(await client.call_tool(s["tool"], filled(s, done)))
     while s.get("all") and not out["error"] and (args := further(out["content"])):
         page = read(await client.call_tool(s["tool"], {**args, "pageSize": s["args"]["pageSize"]}))
         out["mirrored"] = out["mirrored"] and page["mirrored"]
@@ -63,22 +97,23 @@ def further(content):
 
 
 async def converse(mode, plan, record):
+    asking = {"elicitation_callback": confirm} if any("answer" in s for s in plan["steps"]) else {}
     server = StdioServerParameters(command=plan["command"][0], args=plan["command"][1:], env=plan["env"])
     if mode == "session":
         from mcp import ClientSession
         from mcp.client.stdio import stdio_client
-        async with stdio_client(server) as pipes, ClientSession(*pipes) as client:
+        async with stdio_client(server) as pipes, ClientSession(*pipes, **asking) as client:
             hello = await client.initialize()
             record.update(revision=hello.protocolVersion, server=hello.serverInfo.name, instructions=hello.instructions)
             for s in plan["steps"]:
-                record["steps"].append(await step(client, s))
+                record["steps"].append(await step(client, s, record["steps"]))
     else:
         from mcp import Client
-        async with Client(server, mode=mode) as client:
+        async with Client(server, mode=mode, **asking) as client:
             info = client.server_info
             record.update(revision=client.protocol_version, server=info and info.name, instructions=client.instructions)
             for s in plan["steps"]:
-                record["steps"].append(await step(client, s))
+                record["steps"].append(await step(client, s, record["steps"]))
 
 
 record = {"steps": []}

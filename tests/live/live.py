@@ -31,11 +31,13 @@ TESTS = os.path.dirname(HERE)
 sys.path[:0] = [HERE, os.path.join(TESTS, "bench")]
 sys.dont_write_bytecode = True
 import entities  # noqa: E402
+import kills  # noqa: E402
 import make_calendar  # noqa: E402
 import mcp_bench  # noqa: E402
 import mixed  # noqa: E402
 import occurrences  # noqa: E402
 import rigs  # noqa: E402
+import writes  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from rigs import RIGS  # noqa: E402
 
@@ -51,11 +53,16 @@ CLIENTS = {
     "client 2.4.0 legacy": ("ts", "legacy", "2025-11-25"),
     "client 2.4.0 auto": ("ts", "auto", "2026-07-28"),
 }
+WRITERS = {"mcp 1.30.0", "mcp 2.3.0 auto", "sdk 1.32.2", "client 2.4.0 auto"}     # asked in the middle of a call, and by a further one
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
-TOOLS = ["calendar_entities_query", "calendar_occurrences_query", "calendar_resources_changes", "calendar_resources_get",
-         "calendars_free_busy", "calendars_inspect", "calendars_list", "todos_query"]
+TOOLS = ["calendar_entities_query", "calendar_occurrences_add", "calendar_occurrences_cancel", "calendar_occurrences_exclude",
+         "calendar_occurrences_query", "calendar_occurrences_restore_cancellation", "calendar_occurrences_restore_exclusion",
+         "calendar_resources_changes", "calendar_resources_delete", "calendar_resources_get", "calendars_free_busy",
+         "calendars_inspect", "calendars_list", "events_create", "events_patch", "todos_complete", "todos_create", "todos_patch",
+         "todos_query"]
 RESOURCES, MORE, MEMORY, PROPFINDS = 100, 1000, 10_000, 3     # MORE on Radicale 3.9 only
-DETAIL = {"calendar_entities_query", "calendar_occurrences_query", "calendar_resources_get", "todos_query"}    # tools whose results have two forms
+# tools whose results have two forms
+DETAIL = {tool for tool in TOOLS if tool.startswith(("events_", "todos_", "calendar_occurrences_")) or tool in ("calendar_entities_query", "calendar_resources_get")}
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
 with open(os.path.join(TESTS, "bench", "servers", "kalends.json")) as f:
@@ -473,7 +480,11 @@ def on(check, a):
         more(check, a)
         word(check, a, Proxy(a.base))
         warm(check, a, Proxy(a.base))
+        writers = [client for client in a.clients if client in WRITERS]
+        writes.all_of(check, a, writers, converse, judge, stdio, ask, said, lambda: Proxy(a.base))
         stored(check, a, Proxy(a.base))
+        if a.server == "radicale":
+            kills.run(check, a, stdio)
         check.of(f"occurrences on {a.server}")
         scope = many(check, a) if a.server == "radicale" else {"mode": "all"}
         occurrences.compare(check, lambda: stdio(a, a.base), occurrences.oracle(a.root, a.files), scope)

@@ -36,6 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with p.lock:
             p.counts[self.command] += 1
+        if self.command in ("PUT", "DELETE", "MOVE"):
+            p.on_write()
         if p.fault:
             return getattr(self, "fault_" + p.fault)()
         c = http.client.HTTPConnection(p.upstream, timeout=120)
@@ -109,6 +111,7 @@ class Proxy(ThreadingHTTPServer):
     def __init__(self, upstream=None, fault=""):
         super().__init__(("127.0.0.1", 0), Handler)
         self.upstream, self.fault = urlsplit(upstream or "").netloc, fault
+        self.on_write = lambda: None
         self.lock, self.counts, self.bodies, self.bomb = threading.Lock(), Counter(), 0, None
         self.base = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -30,6 +30,8 @@ class Rig:
     work: str = "Work & more"           # what it makes of the display name
     stores: dict = field(default_factory=dict)      # resource: what it changes in it, as (what was PUT, what it keeps)
     misses: dict = field(default_factory=dict)      # resource: why its answers to time ranges leave it out
+    rewrites: set = field(default_factory=set)      # forms of Events that it does not keep
+    protects: bool = True               # it checks the conditions on new and deleted resources
     refuses: dict = field(default_factory=dict)     # what it does not do, with the exact code or status that says so
 
 
@@ -42,7 +44,7 @@ RIGS = {
     "davical": Rig("davical.sh", "/caldav.php/alice/", {"calendar"}, "sdk 1.32.2", must=False, system=True, scheduling="advertised",
                    work="Work &amp; more"),     # it escapes the name of MKCALENDAR twice
     "sogo": Rig("sogo.sh", "/SOGo/dav/alice/Calendar/", {"personal"}, "mcp 1.16.0", must=False, system=True, scheduling="advertised",
-                shelf=False,
+                shelf=False, rewrites={"floating"}, protects=False,
                 # It takes floating times for UTC, and gives an Event an end.
                 stores={"floating": [("T080000", "T080000Z"), ("T081500", "T081500Z")],
                         "floating-midnight": [("T233000", "T233000Z"), ("T003000", "T003000Z")],

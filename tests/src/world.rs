@@ -104,11 +104,12 @@ pub struct Simulated {
     /// What happens meanwhile, once.
     pub incident: Option<Incident>,
     pub(crate) now: Moment,
-    pub(crate) server: Server,
+    /// What is asked. Clones share their content.
+    pub server: Server,
     menu: &'static [Fault],
     pub(crate) left: usize,
     always: Option<Fault>,
-    pub(crate) blocked: bool,
+    pub(crate) blocked: Option<String>,
     pub(crate) max_requests: usize,
 }
 
@@ -142,7 +143,7 @@ impl Simulated {
             menu: &FAULTS,
             left: faults,
             always: None,
-            blocked: false,
+            blocked: None,
             max_requests,
         }
     }
@@ -168,7 +169,7 @@ impl Simulated {
         self.log.clear();
         self.faults.clear();
         self.lied = false;
-        self.blocked = false;
+        self.blocked = None;
         self.begun
     }
 
@@ -214,7 +215,7 @@ impl Simulated {
         assert!(self.log.len() <= self.max_requests, "too many requests: {:?}", self.log);
         assert!(self.now < exchange.deadline, "sent after its own deadline");
         assert!(
-            !self.blocked,
+            self.blocked.as_deref() != exchange.request.uri().host(),
             "asked although the server wants to be left alone: {:?}",
             self.log
         );
@@ -252,7 +253,7 @@ impl Simulated {
             }
             Fault::Status(status) => Ok(Response::builder().status(status).body(Bytes::new()).expect("valid")),
             Fault::LeaveMeAlone => {
-                self.blocked = true;
+                self.blocked = exchange.request.uri().host().map(str::to_owned);
                 Ok(Response::builder()
                     .status(429)
                     .header(RETRY_AFTER, "300")

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kalends_core::account::{Account, Known};
 use kalends_core::change::{Consent, Revision};
 use kalends_core::ical::edit::create::NewFields;
 use kalends_core::ical::edit::patch::{Patch, Target};
@@ -19,8 +20,8 @@ use kalends_core::ops::edit_resource::{Edit, EditResource};
 use kalends_core::ops::scope::{CalendarChoice, Destination};
 use kalends_core::resource::Resource;
 use kalends_local::Local;
-use kalends_tests::account::{HOME, known};
-use kalends_tests::server::Server;
+use kalends_tests::account::{HOME, known, url};
+use kalends_tests::server::{Oddity, Server};
 use kalends_tests::writing::{Explored, Trial, Writing};
 
 const PLACE: &str = "work/dentist.ics";
@@ -94,6 +95,16 @@ fn says(summary: &str) -> impl Fn(&Arc<Resource>, &Writing) + '_ {
         let text = String::from_utf8_lossy(resource.entity.document().bytes()).into_owned();
         assert!(text.contains(&format!("SUMMARY:{summary}\r\n")), "{text} {world:?}");
         assert!(resource.etag.is_some(), "{world:?}");
+        if !world.rivalry && world.is_settled() {
+            let server = &world.simulated.server;
+            let place = &resource.href.path()[server.home().len()..];
+            let stored = server.stored(place).expect("it is there");
+            assert_eq!(
+                *resource.entity.document().bytes(),
+                stored,
+                "what is shown was not read: {world:?}"
+            );
+        }
     }
 }
 
@@ -137,6 +148,53 @@ fn creation_with_a_fresh_name_keeps_the_promises() {
         judge: says("Dentist"),
     };
     wide(&trial.run(), 2000, 400);
+}
+
+/// A server that rewrites what it is given, and has Entity Tags of its own.
+fn rewriting() -> Server {
+    let local = Local::memory()
+        .with_calendar("work", "Work")
+        .put(PLACE, event("dentist", "Dentist"));
+    Server::odd(local, &[Oddity::Reordered, Oddity::ScheduleStatusAdded])
+}
+
+/// A server whose answers to PUT say little.
+fn silent() -> Server {
+    let local = Local::memory()
+        .with_calendar("work", "Work")
+        .put(PLACE, event("dentist", "Dentist"));
+    Server::odd(
+        local,
+        &[Oddity::NoTagInAnswer, Oddity::CategoriesSplit, Oddity::DeleteIs200],
+    )
+}
+
+fn elsewhere() -> Arc<Account> {
+    let account = known();
+    account.learn(Known {
+        principal: None,
+        homes: vec![url("/calendars/ana/")],
+        scheduling: Vec::new(),
+    });
+    account
+}
+
+#[test]
+fn edits_of_rewriting_servers_keep_the_promises() {
+    for server in [rewriting, silent] {
+        let trial = Trial {
+            name: "edit of a rewriting server",
+            server,
+            account: elsewhere,
+            faults: 1,
+            place: Some(PLACE),
+            rival: event("dentist", "Somebody else's"),
+            is_deletion: false,
+            ask: rename,
+            judge: says("Dentist at nine"),
+        };
+        wide(&trial.run(), 100, 400);
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::redirect::{Redirect, Refusal, redirect};
 use super::{Answer, Channel, Rules};
 use crate::dav::error_body::{self, ErrorBody};
 use crate::href::Href;
-use crate::ledger::{Mutation, Word, word};
+use crate::ledger::{Mutation, Word, word_of};
 use crate::machine::{Effect, Failure, Moment, Sent};
 use crate::outcome::{Code, Error};
 
@@ -110,7 +110,7 @@ impl<'a> Channel<'a> {
         self.account.observe(&url, &response);
         let wait = self.asked_to_wait(&url, &response);
         let status = response.status();
-        match word(status) {
+        match word_of(&response) {
             Word::Doubt => return Turn::Done(Dispatch::Unsure(Doubt::Status(status))),
             Word::Done => return Turn::Done(Dispatch::Accepted(Answer { url, response })),
             Word::Nothing => {}

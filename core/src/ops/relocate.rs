@@ -11,7 +11,6 @@ use crate::account::quirk::Profile;
 use crate::change::{Change, Changed, Committed, Failed};
 use crate::exchange::Channel;
 use crate::exchange::dispatch::{Dispatch, undone};
-use crate::flow::join;
 use crate::href::Href;
 use crate::ical::fidelity::differences;
 use crate::ledger::Mutation;
@@ -91,11 +90,9 @@ impl Relocation<'_> {
             }
         };
         let settling = channel.reconciling();
-        let (destination, source) = join(
-            now(&settling, &self.calendar, &self.href),
-            now(&settling, &self.source.calendar, &self.source.href),
-        )
-        .await;
+        // One after the other: a server that wants to be left alone after the first is.
+        let destination = now(&settling, &self.calendar, &self.href).await;
+        let source = now(&settling, &self.source.calendar, &self.source.href).await;
         let (there, here) = (self.there(&destination), self.here(&source));
         self.told(verdict(answer, there, here), channel, &dispatch, (destination, source))
     }

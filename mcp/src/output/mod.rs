@@ -67,8 +67,11 @@ pub(crate) fn promise(kind: Kind) -> Promise {
         | Kind::OccurrencesExclude
         | Kind::OccurrencesRestoreExclusion
         | Kind::OccurrencesCancel
-        | Kind::OccurrencesRestoreCancellation => &mutation::SNAPSHOT_MUTATION,
+        | Kind::OccurrencesRestoreCancellation
+        | Kind::ResourcesMove => &mutation::SNAPSHOT_MUTATION,
         Kind::ResourcesDelete => &mutation::DELETE_MUTATION,
+        Kind::ExactGet => &outcome::EXACT_GET,
+        Kind::ExactCreate | Kind::ExactReplace | Kind::ExactMove => &mutation::EXACT_MUTATION,
     };
     Promise {
         shape,

@@ -2,10 +2,10 @@
 
 use super::exception::CONFIRMATION_REQUIRED;
 use super::object;
-use super::outcome::{CANDIDATES, CATEGORY, CHANGE_CODE, CHANGE_PHASE, error};
+use super::outcome::{CANDIDATES, CATEGORY, CHANGE_CODE, CHANGE_PHASE, EXACT_CODE, error};
 use super::shape::{Member, Shape, always, joined, may};
-use super::snapshot::SNAPSHOT;
-use super::value::{ANY_TEXT, COUNT, DIAGNOSTICS, URI};
+use super::snapshot::{REVISION, SNAPSHOT};
+use super::value::{ADDRESS, ANY_TEXT, COUNT, DIAGNOSTICS, NAME, URI};
 
 /// What is known of a write.
 pub(super) static STATES: [&str; 4] = ["not_attempted", "not_committed", "committed", "unknown"];
@@ -67,6 +67,37 @@ pub(super) static DELETE_MUTATION: Shape = Shape::By {
         ("confirmation_declined", &UNCHANGED),
     ],
     otherwise: Some(&ERRORS),
+};
+const EXACT_STATED: [Member; 10] = joined(
+    error(&EXACT_CODE, &CATEGORY, &CHANGE_PHASE),
+    [always("mutationState", &STATE), SIDE_EFFECTS[0], SIDE_EFFECTS[1]],
+);
+static STRONG: Shape = object![always("href", &URI), always("entityTag", &NAME)];
+/// Of the current state only where it is.
+static EXACT_CURRENT: Shape = object![
+    always("calendar", &ADDRESS),
+    always("resourceRevision", &STRONG),
+    may("entityRevision", &REVISION)
+];
+/// `exactMutationErrorOutcome`.
+static EXACT_ERROR: Shape = object![joined EXACT_STATED, [
+    may("retryAfterMs", &COUNT),
+    may("currentSnapshot", &EXACT_CURRENT),
+]];
+static EXACT_ERRORS: Shape = Shape::By {
+    member: "code",
+    of: &[("confirmation_required", &CONFIRMATION_REQUIRED)],
+    otherwise: Some(&EXACT_ERROR),
+};
+/// `exactSnapshotMutationOutcome`.
+pub(super) static EXACT_MUTATION: Shape = Shape::By {
+    member: "outcome",
+    of: &[
+        ("success", &SNAPSHOT_SUCCESS),
+        ("no_change", &UNCHANGED),
+        ("confirmation_declined", &UNCHANGED),
+    ],
+    otherwise: Some(&EXACT_ERRORS),
 };
 /// `snapshotMutationOutcome`.
 pub(super) static SNAPSHOT_MUTATION: Shape = Shape::By {

@@ -23,22 +23,17 @@ macro_rules! outcome {
     };
 }
 
-/// The last two are not those of a change.
+/// The last two are not those of a change, and the five before them not those of an exact one.
 const CODES: &[&str] = &[
     "invalid_input",
     "invalid_calendar_data",
     "not_found",
-    "ambiguous",
     "outside_scope",
     "entity_kind_mismatch",
     "unsupported_capability",
-    "opaque_resource",
-    "temporal_unresolved",
-    "recurrence_unevaluable",
     "conflict",
     "destination_conflict",
     "concurrency_unavailable",
-    COMPLETION_STATE_CONFLICT,
     "limit_exhausted",
     "payload_too_large",
     "busy",
@@ -53,11 +48,17 @@ const CODES: &[&str] = &[
     "committed_but_unverified",
     "committed_but_concurrency_unavailable",
     "indeterminate",
+    COMPLETION_STATE_CONFLICT,
+    "ambiguous",
+    "opaque_resource",
+    "temporal_unresolved",
+    "recurrence_unevaluable",
     "cursor_expired",
     "sync_reset_required",
 ];
 static CODE: Shape = Shape::Token(CODES);
 pub(super) static CHANGE_CODE: Shape = Shape::Token(CODES.split_at(CODES.len() - 2).0);
+pub(super) static EXACT_CODE: Shape = Shape::Token(CODES.split_at(CODES.len() - 7).0);
 pub(super) static CATEGORY: Shape = Shape::Token(&[
     "input",
     "selection",
@@ -226,6 +227,14 @@ pub(super) static TODOS_QUERY: Shape = outcome!(&TODOS_SUCCESS, &ERROR);
 
 static RESOURCE_SUCCESS: Shape = object![always("outcome", &SUCCESS), always("snapshot", &SNAPSHOT)];
 pub(super) static RESOURCES_GET: Shape = outcome!(&RESOURCE_SUCCESS, &ERROR);
+
+static LINK: Shape = object![
+    always("type", &Shape::Token(&["resource_link"])),
+    always("uri", &URI),
+    always("name", &ANY_TEXT)
+];
+static EXACT_GET_SUCCESS: Shape = object![always("outcome", &SUCCESS), always("resourceLink", &LINK)];
+pub(super) static EXACT_GET: Shape = outcome!(&EXACT_GET_SUCCESS, &ERROR);
 
 static CALENDAR_HREF: Shape = text(1, 8192, Form::Uri);
 static SUPPORT: Shape = Shape::Token(&["available", "unavailable", "unknown"]);

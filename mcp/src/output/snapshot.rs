@@ -167,7 +167,7 @@ static LISTED_PROJECTION: Shape = Shape::By {
     otherwise: None,
 };
 
-static REVISION: Shape = object![
+pub(super) static REVISION: Shape = object![
     always("href", &URI),
     spared_in_row("entityUid", &NAME),
     spared_in_row("entityKind", &KIND),

@@ -7,7 +7,7 @@ use crate::folder;
 use crate::referee::Referee;
 
 /// The tools as they are listed.
-pub(crate) const ORDER: [&str; 19] = [
+pub(crate) const ORDER: [&str; 20] = [
     "calendars_list",
     "calendar_entities_query",
     "calendar_occurrences_query",
@@ -23,6 +23,7 @@ pub(crate) const ORDER: [&str; 19] = [
     "calendar_occurrences_restore_exclusion",
     "calendar_occurrences_cancel",
     "calendar_occurrences_restore_cancellation",
+    "calendar_resources_move",
     "calendar_resources_delete",
     "calendars_inspect",
     "calendars_free_busy",
@@ -46,6 +47,7 @@ fn the_catalog_is_small() {
         "todos_patch",
         "calendar_occurrences_exclude",
         "calendar_occurrences_cancel",
+        "calendar_resources_move",
         "calendar_resources_delete",
     ];
     for tool in tools {

@@ -1,6 +1,9 @@
 //! Reads what the tools that change something are asked with: JSON to the types of the core, with everything that is
 //! wrong with it. Objects are closed.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use jiff::civil::{Date, DateTime};
 use kalends_core::change::Revision;
 use kalends_core::ical::edit::collection::CollectionPatch;
@@ -318,6 +321,33 @@ impl Input {
             "one-occurrence" => Target::Occurrence(identity()?),
             _ => Target::ThisAndFuture(identity()?),
         })
+    }
+
+    /// Octets that are to be stored, as text or in base64.
+    pub(crate) fn body(&mut self, arguments: &Value) -> Option<Bytes> {
+        let (plain, coded) = (arguments.get("utf8Resource"), arguments.get("base64Utf8Resource"));
+        match (plain, coded) {
+            (Some(text), None) => self.text(text, "/utf8Resource", 1).map(Bytes::from),
+            (None, Some(text)) => {
+                let text = self.text(text, "/base64Utf8Resource", 1)?;
+                match STANDARD.decode(text) {
+                    Ok(octets) => Some(Bytes::from(octets)),
+                    Err(_) => self.note(
+                        "/base64Utf8Resource",
+                        "format_mismatch",
+                        "Send the octets in base64 with its padding (RFC 4648, section 4), or send utf8Resource.",
+                    ),
+                }
+            }
+            (None, None) => {
+                let text = "Send utf8Resource: the whole VCALENDAR as text. Or send base64Utf8Resource.";
+                self.note("/utf8Resource", "required_member", text)
+            }
+            (Some(_), Some(_)) => {
+                let text = "Send utf8Resource or base64Utf8Resource, not both.";
+                self.note("/base64Utf8Resource", "shape_mismatch", text)
+            }
+        }
     }
 
     // ---- new ones -----------------------------------------------------------------------------------------------

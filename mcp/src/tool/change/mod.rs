@@ -13,6 +13,10 @@ use kalends_core::operation::Operation;
 use kalends_core::ops::create_resource::CreateResource;
 use kalends_core::ops::delete_resource::{DeleteResource, Receipt};
 use kalends_core::ops::edit_resource::{Edit, EditResource, OccurrenceEdit, Reach};
+use kalends_core::ops::exact_create::ExactCreate;
+use kalends_core::ops::exact_move::ExactMove;
+use kalends_core::ops::exact_replace::ExactReplace;
+use kalends_core::ops::move_resource::MoveResource;
 use kalends_core::outcome::Outcome;
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
@@ -28,7 +32,11 @@ use input::Input;
 pub(crate) enum Plan {
     Create(Box<CreateResource>),
     Edit(EditResource),
+    Move(MoveResource),
     Delete(DeleteResource),
+    ExactCreate(ExactCreate),
+    ExactReplace(ExactReplace),
+    ExactMove(ExactMove),
 }
 
 /// What a person may be asked, and when a policy spares them.
@@ -44,7 +52,6 @@ pub(crate) enum Ask {
     /// To change many occurrences at once.
     Series,
     /// To write octets.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the exact tools"))]
     Exact,
 }
 
@@ -75,7 +82,11 @@ impl Plan {
             Kind::OccurrencesRestoreExclusion => occurrence(arguments, OccurrenceEdit::RestoreExclusion),
             Kind::OccurrencesCancel => occurrence(arguments, OccurrenceEdit::Cancel),
             Kind::OccurrencesRestoreCancellation => occurrence(arguments, OccurrenceEdit::RestoreCancellation),
+            Kind::ResourcesMove => moved(arguments),
             Kind::ResourcesDelete => delete(arguments),
+            Kind::ExactCreate => exact_create(arguments),
+            Kind::ExactReplace => exact_replace(arguments),
+            Kind::ExactMove => exact_move(arguments),
             Kind::CalendarsList
             | Kind::EntitiesQuery
             | Kind::OccurrencesQuery
@@ -83,14 +94,16 @@ impl Plan {
             | Kind::ResourcesGet
             | Kind::CalendarsInspect
             | Kind::FreeBusy
-            | Kind::ResourcesChanges => unreachable!("a tool that reads has no plan"),
+            | Kind::ResourcesChanges
+            | Kind::ExactGet => unreachable!("a tool that reads has no plan"),
         }
     }
 
     /// What a person has to agree to, unless a policy spares them.
     pub(crate) fn ask(&self) -> Option<Ask> {
         match self {
-            Self::Create(_) => None,
+            Self::Create(_) | Self::Move(_) => None,
+            Self::ExactCreate(_) | Self::ExactReplace(_) | Self::ExactMove(_) => Some(Ask::Exact),
             Self::Delete(_) => Some(Ask::Delete),
             Self::Edit(edit) => match edit.edit.reach() {
                 Reach::Values => None,
@@ -114,7 +127,13 @@ impl Plan {
         match self.clone() {
             Self::Create(operation) => ended(session, *operation, caller, detail).await,
             Self::Edit(operation) => ended(session, EditResource { consent, ..operation }, caller, detail).await,
+            Self::Move(operation) => ended(session, operation, caller, detail).await,
             Self::Delete(operation) => ended(session, DeleteResource { consent, ..operation }, caller, detail).await,
+            Self::ExactCreate(operation) => ended(session, ExactCreate { consent, ..operation }, caller, detail).await,
+            Self::ExactReplace(operation) => {
+                ended(session, ExactReplace { consent, ..operation }, caller, detail).await
+            }
+            Self::ExactMove(operation) => ended(session, ExactMove { consent, ..operation }, caller, detail).await,
         }
     }
 }
@@ -241,6 +260,53 @@ fn delete(arguments: &Value) -> Outcome<Plan> {
     input.finish(revision.map(|revision| {
         Plan::Delete(DeleteResource {
             revision,
+            consent: Consent::Ask,
+        })
+    }))
+}
+
+fn moved(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let revision = input.revision(&arguments["revision"], "/revision", None);
+    let destination = input.destination(&arguments["destination"], "/destination");
+    let both = revision.zip(destination);
+    input.finish(both.map(|(revision, destination)| Plan::Move(MoveResource { revision, destination })))
+}
+
+fn exact_create(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let href = input.text(&arguments["destinationHref"], "/destinationHref", 1);
+    let body = input.body(arguments);
+    input.finish(href.zip(body).map(|(href, body)| {
+        Plan::ExactCreate(ExactCreate {
+            href,
+            body,
+            consent: Consent::Ask,
+        })
+    }))
+}
+
+fn exact_replace(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let revision = input.revision(&arguments["revision"], "/revision", None);
+    let body = input.body(arguments);
+    input.finish(revision.zip(body).map(|(revision, body)| {
+        Plan::ExactReplace(ExactReplace {
+            revision,
+            body,
+            consent: Consent::Ask,
+        })
+    }))
+}
+
+fn exact_move(arguments: &Value) -> Outcome<Plan> {
+    let mut input = Input::default();
+    let revision = input.revision(&arguments["revision"], "/revision", None);
+    let href = input.text(&arguments["destinationHref"], "/destinationHref", 1);
+    input.finish(revision.zip(href).map(|(revision, destination_href)| {
+        Plan::ExactMove(ExactMove {
+            revision,
+            destination_href,
             consent: Consent::Ask,
         })
     }))
