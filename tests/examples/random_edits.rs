@@ -233,7 +233,9 @@ struct Instruction<'a> {
     number: usize,
 }
 
-type Done = (Value, Option<PathBuf>, Result<Edited, Box<Error>>);
+type Outcome = Result<Edited, Box<Error>>;
+type Done = (Value, Option<PathBuf>, Outcome);
+type Field = fn(Option<String>) -> ScalarPatch;
 
 impl Instruction<'_> {
     /// `None` if there is no resource that it could be about.
@@ -375,7 +377,7 @@ impl Instruction<'_> {
                 (ScalarPatch::Organizer(organizer), set.then_some(uri))
             }
             field => {
-                let (scalar, texts): (fn(Option<String>) -> ScalarPatch, &[&str]) = match (field, known.kind) {
+                let (scalar, texts): (Field, &[&str]) = match (field, known.kind) {
                     ("summary", _) => (ScalarPatch::Summary, &TEXTS),
                     ("description", _) => (ScalarPatch::Description, &TEXTS),
                     ("location", _) => (ScalarPatch::Location, &TEXTS),
@@ -445,12 +447,7 @@ impl Instruction<'_> {
         }
     }
 
-    fn occurrence(
-        &self,
-        known: &Known,
-        dice: &mut Dice,
-        now: Timestamp,
-    ) -> Option<(Option<Temporal>, Result<Edited, Box<Error>>)> {
+    fn occurrence(&self, known: &Known, dice: &mut Dice, now: Timestamp) -> Option<(Option<Temporal>, Outcome)> {
         let entity = &known.entity;
         if self.field == "complete" {
             return Some((None, complete(entity, None, now)));
@@ -499,7 +496,7 @@ impl Instruction<'_> {
         target: &Target,
         dice: &mut Dice,
         now: Timestamp,
-    ) -> (Option<String>, Result<Edited, Box<Error>>) {
+    ) -> (Option<String>, Outcome) {
         let rules = [
             "FREQ=DAILY;COUNT=9",
             "FREQ=WEEKLY;COUNT=30",
