@@ -43,7 +43,7 @@ pub fn word_of(response: &Response<Bytes>) -> Word {
     let page = kind.is_some_and(|kind| kind.to_str().is_ok_and(|kind| media_type(kind) == "text/html"));
     match word(response.status()) {
         Word::Done if page && response.status() == StatusCode::OK => Word::Doubt,
-        word => word,
+        word @ (Word::Done | Word::Nothing | Word::Doubt) => word,
     }
 }
 
