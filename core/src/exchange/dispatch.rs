@@ -32,12 +32,12 @@ pub enum Dispatch {
 }
 
 /// Why nothing is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Doubt {
     /// No answer came.
     Lost(Fault),
-    /// An answer that says neither.
-    Status(StatusCode),
+    /// An answer that says neither; of 207 the body may.
+    Answered(Answer),
 }
 
 /// A write whose first word was a redirect or a refusal of the moment.
@@ -109,9 +109,8 @@ impl<'a> Channel<'a> {
         };
         self.account.observe(&url, &response);
         let wait = self.asked_to_wait(&url, &response);
-        let status = response.status();
         match word_of(&response) {
-            Word::Doubt => return Turn::Done(Dispatch::Unsure(Doubt::Status(status))),
+            Word::Doubt => return Turn::Done(Dispatch::Unsure(Doubt::Answered(Answer { url, response }))),
             Word::Done => return Turn::Done(Dispatch::Accepted(Answer { url, response })),
             Word::Nothing => {}
         }

@@ -153,7 +153,7 @@ async fn inspect(io: &Io, account: &Account, env: &Env, href: &str) -> Outcome<I
 }
 
 /// The answer about the Calendar itself.
-async fn described(channel: &Channel<'_>, calendar: &Href) -> Outcome<Member> {
+pub(crate) async fn described(channel: &Channel<'_>, calendar: &Href) -> Outcome<Member> {
     let request = request("PROPFIND", "0", inspection_body());
     let answer = channel
         .send(calendar, request, Rules::LISTING)
@@ -218,7 +218,7 @@ pub async fn scheduling(channel: &Channel<'_>, calendar: &Href) -> Outcome<Sched
 }
 
 /// What a described member and the answer to OPTIONS say together.
-fn observed(member: &Member, calendar: Href, scheduling: SchedulingObservation) -> Inspection {
+pub(crate) fn observed(member: &Member, calendar: Href, scheduling: SchedulingObservation) -> Inspection {
     let props = &member.props;
     let descriptor = descriptor::describe(props, &calendar);
     let status = |name| {

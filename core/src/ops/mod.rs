@@ -13,6 +13,7 @@
 //! * [`create_resource`]: a new Event or To-do
 //! * [`edit_resource`]: a change of one that is stored
 //! * [`delete_resource`]: its end
+//! * [`create_calendar`], [`patch_calendar`], [`delete_calendar`]: the life of a Calendar
 //! * [`move_resource`]: its way to another Calendar
 //! * [`exact_create`], [`exact_replace`], [`exact_move`]: the same with octets and places of the caller
 //!
@@ -23,13 +24,17 @@
 //! * [`fetch`]: the members of a Calendar that a query may touch
 //! * `masked`: whether somebody else's resource is shown without its content
 //! * [`scheduling`]: whether a change may set off invitations
+//! * `collection`: what changes of Calendars have in common
 //! * `exact`: octets of the caller that are to be stored as they are
 //! * `relocate`: one MOVE, and what became of it
 //! * `put`: the state that a change is bound to, the write, and what became of it
 //!
 //! A query is one pass over those members: `gather`.
 
+mod collection;
+pub mod create_calendar;
 pub mod create_resource;
+pub mod delete_calendar;
 pub mod delete_resource;
 pub mod discover;
 pub mod edit_resource;
@@ -45,6 +50,7 @@ pub mod list_calendars;
 pub mod list_changes;
 mod masked;
 pub mod move_resource;
+pub mod patch_calendar;
 mod put;
 pub mod query_entities;
 pub mod query_free_busy;

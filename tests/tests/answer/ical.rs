@@ -66,10 +66,11 @@ impl Memory {
                 .expect("a local account answers");
             assert!(found.unresolved.is_empty(), "{:?}", found.unresolved);
             assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
-            rows.extend(found.rows.into_iter().filter(|row| {
+            let new = found.rows.iter().filter(|row| {
                 let key = (row.resource.href.clone(), row.instance.from, row.instance.to);
                 seen.insert(key)
-            }));
+            });
+            rows.extend(new.cloned());
             from = to;
         }
         rows
