@@ -19,7 +19,6 @@ use kalends_core::ops::delete_resource::DeleteResource;
 use kalends_core::ops::edit_resource::{Edit, EditResource, OccurrenceEdit};
 use kalends_core::ops::scope::{CalendarChoice, Destination};
 use kalends_core::outcome::Code;
-use kalends_core::resource::Resource;
 use kalends_core::time::Utc;
 use kalends_tests::case::Case;
 use kalends_tests::host::sequential;
@@ -123,13 +122,6 @@ fn unfolded(text: &str) -> Vec<String> {
 
 fn failed<T: std::fmt::Debug>(outcome: Changed<T>) -> Box<Failed> {
     outcome.expect_err("it fails")
-}
-
-fn committed(outcome: Changed<Arc<Resource>>) -> Arc<Resource> {
-    match outcome {
-        Ok(Change::Committed(committed)) => committed.value,
-        other => panic!("it is not committed: {other:?}"),
-    }
 }
 
 /// The word of the expected results for a state.
