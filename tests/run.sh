@@ -138,6 +138,18 @@ corpus() {
 }
 step "corpus" corpus
 
+# Random edits of these files, and what three readers find in them.
+random_edits() {
+  local libical=()
+  if [ -n "$system" ]; then
+    RIG_SYSTEM=1 need gcc libc6-dev libical-dev
+    gcc -O1 -Wall -o "$root/corpus-libical" tests/corpus/dump.c -lical
+    libical=(--libical "$root/corpus-libical")
+  fi
+  "$root/py-icalendar/bin/python" tests/corpus/random_edits.py --program "$target/debug/examples/random_edits" --root "$root" "${libical[@]}"
+}
+step "random edits" random_edits
+
 # Time zones and VTIMEZONEs against independent readers.
 zones() {
   local readers=()

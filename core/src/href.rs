@@ -32,6 +32,11 @@ impl fmt::Display for Origin {
 pub struct HrefKey(String);
 
 impl HrefKey {
+    /// The key as text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Whether this is a member of the collection: exactly one more segment, with or without its own slash. The key of
     /// the collection ends with a slash.
     #[must_use]

@@ -16,6 +16,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// The phase of a call that has not begun.
 pub(crate) const START: &str = "start";
+/// The phase of a call that waits for a person.
+pub(crate) const CONFIRMATION: &str = "confirmation";
 /// The phase of a call that waits for its turn.
 pub(crate) const QUEUE: &str = "queue";
 
@@ -36,10 +38,19 @@ pub(crate) enum Asking {
     Never,
 }
 
-/// Shows a form, and gives what was answered: the action and the content. `None` if the call was taken back or nobody is
-/// there any more.
-pub(crate) type Form =
-    Box<dyn Fn(Question) -> Pin<Box<dyn Future<Output = Option<(String, Option<Value>)>> + Send>> + Send + Sync>;
+/// Shows a form.
+pub(crate) type Form = Box<dyn Fn(Question) -> Pin<Box<dyn Future<Output = Said> + Send>> + Send + Sync>;
+
+/// What came of a form.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// The action and the content.
+    Answer(String, Option<Value>),
+    /// The client does not show it.
+    Refused,
+    /// The call was taken back, or nobody is there any more.
+    Nothing,
+}
 
 /// What a user is asked.
 #[derive(Clone, Debug)]

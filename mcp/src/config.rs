@@ -36,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) policy: Policy,
     /// Whether a client that cannot ask its user may send a token instead.
     pub(crate) two_step: bool,
+    /// Whether the tools that show and write octets as they are, and their links, are there.
+    pub(crate) exact: bool,
     /// Certificate authorities beside those of the platform.
     pub(crate) ca_file: Option<PathBuf>,
 }
@@ -166,6 +168,9 @@ impl Reader<'_> {
             naming,
             policy,
             two_step,
+            exact: self
+                .get("CALDAV_EXPOSE_EXACT_TOOLS")
+                .is_some_and(|value| value.eq_ignore_ascii_case("true")),
             ca_file: self.get("CALDAV_CA_FILE").map(PathBuf::from),
         })
     }

@@ -24,6 +24,7 @@ mod config;
 mod confirm;
 mod demo;
 mod engine;
+mod exact_link;
 mod json;
 mod output;
 mod run;

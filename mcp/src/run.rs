@@ -77,12 +77,7 @@ fn serve(environment: &Environment) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(Err(error)),
     };
-    let result = runtime.block_on(async {
-        tokio::select! {
-            result = server::serve_stdio(session) => result,
-            () = terminated() => Ok(()),
-        }
-    });
+    let result = runtime.block_on(server::serve_stdio(session, terminated()));
     // A read of standard input that is still blocked must not hold up the end.
     runtime.shutdown_background();
     report(result)

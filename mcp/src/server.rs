@@ -6,18 +6,23 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use kalends_core::outcome::{Category, Error};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientJsonRpcMessage,
     ClientResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ElicitRequest, ElicitRequestParams,
     ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, GetExtensions,
     Implementation, InitializeRequestParams, InitializeResult, InputRequest, InputRequests, InputRequiredResult,
     InputResponses, JsonRpcMessage, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, RequestId, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, ServerRequest, Tool,
-    ToolAnnotations,
+    ProgressToken, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    RequestId, ResourceContents, ResourcesCapability, ServerCapabilities, ServerConfig, ServerJsonRpcMessage,
+    ServerRequest, Tool, ToolAnnotations,
 };
-use rmcp::service::{PeerRequestOptions, RequestContext, serve_directly};
+use rmcp::service::{PeerRequestOptions, RequestContext, ServiceError, serve_directly};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
@@ -25,8 +30,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
-use crate::caller::{self, Asking, Caller, Callers, Question};
+use crate::caller::{self, Asking, Caller, Callers, Question, Said};
 use crate::catalog::{self, Naming, ToolSpec};
+use crate::exact_link::MEDIA_TYPE;
 use crate::json::Flaw;
 use crate::session::{Answer, Call, Reply, Session, TOKEN};
 use crate::transport::{Accepted, Gate, Line, Lines, MAX_LINE, Refusal};
@@ -35,20 +41,28 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 const MODERN: &str = "2026-07-28";
 const FIRST_WITH_FORMS: &str = "2025-06-18";
 
-/// Serves a session over standard input and output, until the input ends.
+/// Serves a session over standard input and output, until the input ends or `stop` resolves.
 ///
 /// # Errors
 /// If the service's task cannot be joined.
-pub(crate) async fn serve_stdio(session: Arc<Session>) -> io::Result<()> {
+pub(crate) async fn serve_stdio(
+    session: Arc<Session>,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    serve(session, input, output).await
+    serve(session, input, output, stop).await
 }
 
-/// Serves a session over any pair of streams.
+/// Serves a session over any pair of streams. A change that has left is heard out before the end.
 ///
 /// # Errors
 /// If the service's task cannot be joined.
-pub(crate) async fn serve<R, W>(session: Arc<Session>, input: R, output: W) -> io::Result<()>
+pub(crate) async fn serve<R, W>(
+    session: Arc<Session>,
+    input: R,
+    output: W,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -56,11 +70,13 @@ where
     let (closing, closed) = watch::channel(false);
     let server = Server {
         naming: session.naming(),
-        session,
+        session: Arc::clone(&session),
         closed,
     };
-    let running = serve_directly(server, Pipes::new(input, output, closing), None);
-    running.waiting().await.map(drop).map_err(io::Error::other)
+    let running = serve_directly(server, Pipes::new(input, output, closing, Box::pin(stop)), None);
+    let ended = running.waiting().await;
+    session.settled().await;
+    ended.map(drop).map_err(io::Error::other)
 }
 
 /// What the transport knows of a call beyond its parsed arguments.
@@ -161,30 +177,39 @@ impl Server {
         Asking::Meanwhile(Box::new(move |question| {
             let (peer, token, closed) = (peer.clone(), token.clone(), closed.clone());
             Box::pin(async move {
-                let request = ServerRequest::ElicitRequest(ElicitRequest::new(form(question).ok()?));
+                let Ok(form) = form(question) else {
+                    return Said::Refused;
+                };
+                let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
                 let options = PeerRequestOptions::no_options();
-                let mut asked = peer.send_cancellable_request(request, options).await.ok()?;
+                let Ok(mut asked) = peer.send_cancellable_request(request, options).await else {
+                    return Said::Nothing;
+                };
                 let answer = tokio::select! {
                     answer = &mut asked.rx => answer,
                     () = token.cancelled() => {
                         // The form would stay open.
                         let _ = asked.cancel(Some("The call was taken back.".into())).await;
-                        return None;
+                        return Said::Nothing;
                     }
-                    () = gone(closed) => return None,
+                    () = gone(closed) => return Said::Nothing,
                 };
-                // A refusal of the question by the client, or another kind of answer, is no answer.
-                let Ok(Ok(ClientResult::ElicitResult(answer))) = answer else {
-                    return Some((String::new(), None));
-                };
-                let action = match answer.action {
-                    ElicitationAction::Accept => "accept",
-                    ElicitationAction::Decline => "decline",
-                    ElicitationAction::Cancel => "cancel",
-                    // Of a later revision.
-                    _ => "",
-                };
-                Some((action.to_owned(), answer.content))
+                match answer {
+                    Ok(Ok(ClientResult::ElicitResult(answer))) => {
+                        let action = match answer.action {
+                            ElicitationAction::Accept => "accept",
+                            ElicitationAction::Decline => "decline",
+                            ElicitationAction::Cancel => "cancel",
+                            // Of a later revision.
+                            _ => "",
+                        };
+                        Said::Answer(action.to_owned(), answer.content)
+                    }
+                    // Another kind of answer is no answer.
+                    Ok(Ok(_)) => Said::Answer(String::new(), None),
+                    Ok(Err(ServiceError::McpError(_))) => Said::Refused,
+                    Ok(Err(_)) | Err(_) => Said::Nothing,
+                }
             })
         }))
     }
@@ -218,6 +243,19 @@ fn form(question: Question) -> Result<ElicitRequestParams, ErrorData> {
     })
 }
 
+/// Why a link gives nothing: −32602 if another link is needed, −32603 if the same may do later.
+fn unread(error: &Error) -> ErrorData {
+    let text = error.message.clone();
+    match error.code.category() {
+        Category::Input | Category::Selection | Category::State => ErrorData::invalid_params(text, None),
+        Category::CapabilityAndProjection
+        | Category::LimitsAndAdmission
+        | Category::Upstream
+        | Category::Confirmation
+        | Category::PostWriteTruth => ErrorData::internal_error(text, None),
+    }
+}
+
 /// Resolves when the input has ended.
 async fn gone(mut closed: watch::Receiver<bool>) {
     // An error means that the transport is gone.
@@ -226,7 +264,9 @@ async fn gone(mut closed: watch::Receiver<bool>) {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        capabilities.resources = self.session.exact.then(ResourcesCapability::default);
+        ServerConfig::new(capabilities)
             .with_server_info(Self::identity())
             .with_instructions(catalog::instructions(self.naming))
     }
@@ -333,6 +373,30 @@ impl ServerHandler for Server {
         Ok(result.into())
     }
 
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.session.exact {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let (phase, _) = watch::channel(caller::START);
+        let caller = self.callers(&context, &phase)();
+        let task = tokio::spawn(Arc::clone(&self.session).read_exact(request.uri.clone(), caller));
+        let octets = match task.await {
+            Ok(Ok(octets)) => octets,
+            Ok(Err(error)) => return Err(unread(&error)),
+            Err(_) => return Err(ErrorData::internal_error("The link could not be read.", None)),
+        };
+        let contents = ResourceContents::blob(STANDARD.encode(octets), request.uri).with_mime_type(MEDIA_TYPE);
+        let mut result = ReadResourceResult::new(vec![contents])
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private);
+        result.meta = Self::meta(&context);
+        Ok(result.into())
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -341,7 +405,13 @@ impl ServerHandler for Server {
         // A known method comes here when its params do not fit.
         if matches!(
             request.method.as_str(),
-            "initialize" | "ping" | "server/discover" | "tools/list" | "tools/call"
+            "initialize"
+                | "ping"
+                | "server/discover"
+                | "tools/list"
+                | "tools/call"
+                | "resources/list"
+                | "resources/read"
         ) {
             let text = format!("Invalid params for {}", request.method);
             return Err(ErrorData::invalid_params(text, None));
@@ -358,16 +428,19 @@ struct Pipes<R, W> {
     output: Arc<Mutex<W>>,
     rejections: JoinSet<io::Result<()>>,
     closing: watch::Sender<bool>,
+    /// Ends the input before its end.
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Pipes<R, W> {
-    fn new(input: R, output: W, closing: watch::Sender<bool>) -> Self {
+    fn new(input: R, output: W, closing: watch::Sender<bool>, stop: Pin<Box<dyn Future<Output = ()> + Send>>) -> Self {
         Self {
             lines: Lines::new(input, MAX_LINE),
             gate: Gate::default(),
             output: Arc::new(Mutex::new(output)),
             rejections: JoinSet::new(),
             closing,
+            stop,
         }
     }
 
@@ -445,7 +518,12 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            match self.lines.next().await {
+            let line = tokio::select! {
+                biased;
+                () = &mut self.stop => Ok(Line::End),
+                line = self.lines.next() => line,
+            };
+            match line {
                 Ok(Line::Text(line)) => {
                     if let Some(message) = self.message(&line) {
                         return Some(message);

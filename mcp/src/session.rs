@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use kalends_core::account::Account;
 use kalends_core::change::{Consent, Failed};
 use kalends_core::confirmation::{self, Confirmations, LIFETIME};
@@ -20,11 +21,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
-use crate::caller::{self, Asking, Caller, Callers, Question};
+use crate::caller::{self, Asking, Caller, Callers, Question, Said};
 use crate::catalog::{Kind, Naming, ToolSpec};
 use crate::config::Config;
 use crate::confirm::{self, Policy, Verdict};
 use crate::engine::Engine;
+use crate::exact_link::ExactLink;
 use crate::json::Flaw;
 use crate::output::{self, Broken, Promise};
 use crate::schema;
@@ -88,12 +90,19 @@ impl Answer {
         ))
     }
 
-    /// A change that failed.
+    /// A change that failed. Without the current state where that is too large to be shown.
     fn failed(failed: &Failed) -> Self {
-        match serde_json::to_value(failed) {
-            Ok(value) => Self::error(value),
-            Err(_) => Self::broken(),
+        let Ok(mut value) = serde_json::to_value(failed) else {
+            return Self::lost();
+        };
+        let answer = Self::error(value.clone());
+        if answer.text.len() <= MAX_RESULT {
+            return answer;
         }
+        if let Some(members) = value.as_object_mut() {
+            members.remove("currentSnapshot");
+        }
+        Self::error(value)
     }
 
     fn error(value: Value) -> Self {
@@ -187,6 +196,8 @@ pub(crate) struct Session {
     snapshots: Mutex<Snapshots<Held>>,
     checkpoints: Mutex<Checkpoints>,
     naming: Naming,
+    /// Whether the exact tools and their links are there.
+    pub(crate) exact: bool,
     policy: Policy,
     two_step: bool,
     confirmations: Mutex<Confirmations>,
@@ -223,6 +234,7 @@ impl Session {
             snapshots: Mutex::default(),
             checkpoints: Mutex::default(),
             naming: config.naming,
+            exact: config.exact,
             policy: config.policy,
             two_step: config.two_step,
             confirmations,
@@ -255,6 +267,12 @@ impl Session {
         self.two_step && kind.may_ask()
     }
 
+    /// Waits until no change is at work.
+    pub(crate) async fn settled(&self) {
+        // An error would mean that nobody can change anything any more.
+        let _ = self.changes.acquire().await;
+    }
+
     /// Answers one call of a tool that changes something.
     pub(crate) async fn change(self: Arc<Self>, mut call: Call, callers: Callers, asking: Asking) -> Reply {
         let promise = output::promise(call.spec.kind);
@@ -285,7 +303,7 @@ impl Session {
         if speechless && kind.always_asks().is_some_and(|ask| self.policy.demands(ask)) {
             return Ok(Settled::FormsRequired);
         }
-        let turn = self.turn(&mut callers(), true).await.map_err(Failed::before)?;
+        let turn = self.turn(&mut callers(), true, TURN).await.map_err(Failed::before)?;
         let token = self.token(call).map_err(Failed::before)?;
         self.flaws(call).map_err(Failed::before)?;
         let plan = Plan::read(kind, &call.arguments).map_err(Failed::before)?;
@@ -310,19 +328,24 @@ impl Session {
         }
         let (tool, arguments) = (call.spec.name(Naming::Dotted), written(&call.arguments));
         let now = self.engine.now();
-        // What was answered, where an answer came along.
+        // What was answered, where an answer came along. A token counts only where no form can be shown, and never in the
+        // place of a state or the reverse: each is sealed for its way.
+        let forms = !matches!(asking, Asking::Again { forms: false, .. } | Asking::Never);
+        let tool = format!("{} {tool}", if forms { "form" } else { "token" });
         let sealed = match &asking {
             Asking::Again {
+                forms: true,
                 state: Some(state),
                 responses,
-                ..
             } if !responses.is_null() => Some((state.clone(), Some(responses.clone()))),
-            Asking::Again { .. } | Asking::Meanwhile(_) | Asking::Never => token.map(|token| (token, None)),
+            Asking::Again { .. } | Asking::Meanwhile(_) | Asking::Never => {
+                token.filter(|_| !forms).map(|token| (token, None))
+            }
         };
         let consent = match sealed {
             None => Consent::Ask,
             Some((text, responses)) => {
-                let question = self.confirmations(|all| all.open(tool, &arguments, &text, now));
+                let question = self.confirmations(|all| all.open(&tool, &arguments, &text, now));
                 let question = question.map_err(Failed::before)?;
                 let verdict = match responses {
                     Some(responses) => confirm::answered(ask, &responses).map_err(Failed::before)?,
@@ -348,23 +371,29 @@ impl Session {
         let reviewed = self.engine.now();
         let seal = || {
             let entropy = self.engine.env().seed;
-            self.confirmations(|all| all.seal(tool, &arguments, review.digest, reviewed, entropy))
+            self.confirmations(|all| all.seal(&tool, &arguments, review.digest, reviewed, entropy))
         };
         match asking {
             Asking::Again { forms: true, .. } => Ok(Settled::Ask(question, seal())),
             Asking::Meanwhile(form) => {
                 // A person takes as long as they take.
                 drop(turn);
-                let Some((action, content)) = form(question).await else {
-                    return Err(Failed::before(gone_away()));
+                callers().phase.send_replace(caller::CONFIRMATION);
+                let (action, content) = match form(question).await {
+                    Said::Answer(action, content) => (action, content),
+                    Said::Refused => return Err(Failed::before(confirm::unavailable())),
+                    Said::Nothing => return Err(Failed::before(gone_away())),
                 };
-                if self.engine.now().since(reviewed) >= LIFETIME {
+                let thought = self.engine.now().since(reviewed);
+                if thought >= LIFETIME {
                     return Err(Failed::before(confirmation::expired()));
                 }
                 match confirm::judge(&action, content.as_ref()).map_err(Failed::before)? {
                     Verdict::Declined => Ok(Settled::Result(untouched("confirmation_declined"))),
                     Verdict::Confirmed => {
-                        let _turn = self.turn(&mut callers(), true).await.map_err(Failed::before)?;
+                        // Their answer is not thrown away because somebody else is at work.
+                        let turn = self.turn(&mut callers(), true, LIFETIME - thought).await;
+                        let _turn = turn.map_err(Failed::before)?;
                         match run(Consent::Given(review.digest)).await? {
                             Ended::Done(value) => Ok(Settled::Result(value)),
                             Ended::Review(_) => unreachable!("somebody has agreed"),
@@ -415,6 +444,19 @@ impl Session {
         Err(Error::violations(Phase::SchemaLexicalDiscriminator, violations))
     }
 
+    /// Reads the octets that a link names.
+    ///
+    /// # Errors
+    /// Those of reading; `invalid_input` if it is no link.
+    pub(crate) async fn read_exact(self: Arc<Self>, uri: String, mut caller: Caller) -> Outcome<Bytes> {
+        let link = ExactLink::parse(&uri).ok_or_else(|| {
+            let text = "This is no link that calendar_resources_exact_get has given.";
+            Error::new(Code::InvalidInput, Phase::OriginScopeAuthorization, text)
+        })?;
+        let _turn = self.turn(&mut caller, false, TURN).await?;
+        link.read(&self, caller).await
+    }
+
     /// Answers one call of a tool that reads.
     pub(crate) async fn answer(self: Arc<Self>, call: Call, caller: Caller) -> Answer {
         let promise = output::promise(call.spec.kind);
@@ -427,7 +469,7 @@ impl Session {
         if call.octets > MAX_ARGUMENTS {
             return Err(too_large(call.octets));
         }
-        let _turn = self.turn(&mut caller, false).await?;
+        let _turn = self.turn(&mut caller, false, TURN).await?;
         self.flaws(&call)?;
         match call.spec.kind {
             Kind::CalendarsList => calendars_list::call(self, caller).await.map(Shown::from),
@@ -468,7 +510,7 @@ impl Session {
 
     /// Waits for one of the places at work: whoever came first has the first that is free. A call that is taken back
     /// leaves the queue. A change waits for the one before it, too.
-    async fn turn(&self, caller: &mut Caller, changes: bool) -> Outcome<Turn<'_>> {
+    async fn turn(&self, caller: &mut Caller, changes: bool, patience: Duration) -> Outcome<Turn<'_>> {
         let at_once = || {
             let change = if changes {
                 Some(self.changes.try_acquire().ok()?)
@@ -498,7 +540,7 @@ impl Session {
             biased;
             () = &mut caller.canceled => Err(Fault::Failure(canceled).error()),
             turn = in_turn => turn.ok_or_else(busy),
-            () = sleep(TURN) => Err(busy()),
+            () = sleep(patience) => Err(busy()),
         }
     }
 }

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let found = host.run(query, &account)?;
 
-    for row in &found.rows {
+    for row in found.rows.iter() {
         if args().any(|arg| arg == "--tsv") {
             println!("{}\t{}", start(row), summary(row));
         } else {

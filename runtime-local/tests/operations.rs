@@ -148,7 +148,7 @@ fn check(local: &Local) {
         found.diagnostics
     );
 
-    for row in &found.rows {
+    for row in found.rows.iter() {
         let href = row.resource.href.to_string();
         let (resource, _) = run(local, &account, GetResource { href });
         let resource = resource.expect("a resource");

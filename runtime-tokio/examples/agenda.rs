@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let found = host.run(query, &account, pending()).await?;
 
-    for row in &found.rows {
+    for row in found.rows.iter() {
         if args().any(|arg| arg == "--tsv") {
             println!("{}\t{}", start(row), summary(row));
         } else {

@@ -25,6 +25,7 @@ class Rig:
     must: bool = True                   # not coming up is a failure; else it is told and left out
     system: bool = False                # it comes as Debian packages
     profile: str = ""                   # CALDAV_INTEROPERABILITY_PROFILE where a report needs it
+    moves: str = ""                     # CALDAV_INTEROPERABILITY_PROFILE under which it moves resources
     scheduling: str = "not_advertised"
     shelf: bool = True                   # its Entity Tags say whether a body changed; else bodies are asked for each time
     work: str = "Work & more"           # what it makes of the display name
@@ -36,8 +37,8 @@ class Rig:
 
 
 RIGS = {
-    "radicale": Rig("radicale.sh", "/alice/"),
-    "radicale 3.7.8": Rig("radicale-3.7.8.sh", "/alice/", client="mcp 1.6.0", profile="radicale"),
+    "radicale": Rig("radicale.sh", "/alice/", moves="radicale"),
+    "radicale 3.7.8": Rig("radicale-3.7.8.sh", "/alice/", client="mcp 1.6.0", profile="radicale", moves="radicale"),
     "xandikos": Rig("xandikos.sh", "/alice/calendars/", {"calendar"}, "client 2.4.0 auto", scheduling="advertised"),
     "cyrus": Rig("cyrus.sh", "/dav/calendars/user/alice/", {"Default"}, "mcp 2.3.0 auto", system=True, scheduling="advertised",
                  refuses={"PUT instant": 403}),

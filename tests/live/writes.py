@@ -1,7 +1,9 @@
 """What changes a calendar: the life of Events and To-dos of every form through official clients, guests in both scheduling
 modes, and two clients that want the same resource. The calendar `writes` is made for it."""
 import contextlib
+import os
 import re
+import tempfile
 
 import rigs
 
@@ -191,6 +193,51 @@ def race(check, a, stdio, ask, said, proxy):
         ask(check, a, one, "calendar_resources_delete", revision=again["content"]["snapshot"]["entityRevision"])
 
 
+def move(check, a, stdio, ask, said, proxy):
+    """to another calendar: where the family of the server is known to do it right, and nowhere else"""
+    check.of(f"moves on {a.server}")
+    rigs.make(a.base, f"{a.rig.home}moved/", "Moved")
+    home = proxy.base + a.rig.home
+    to = lambda name: {"mode": "selected", "calendar": {"by": "href", "href": f"{home}{name}/"}}
+    fields = {"summary": "Moves", "start": time("zoned", DAYS[0]), "end": time("zoned", DAYS[0], "10:00:00")}
+    env = {"CALDAV_CONFIRMATION_POLICY": "never", "CALDAV_INTEROPERABILITY_PROFILE": a.rig.moves}
+    with contextlib.closing(stdio(a, a.url(proxy), **env)) as server:
+        made = ask(check, a, server, "events_create", destination=to("writes"), entity={"kind": "event", "fields": fields})
+        revision = made["content"]["snapshot"]["entityRevision"]
+        proxy.counts.clear()
+        out = ask(check, a, server, "calendar_resources_move", revision=revision, destination=to("moved"))
+        content, counts = out["content"], dict(proxy.counts)
+        if a.rig.moves:
+            there = content.get("snapshot", {}).get("entityRevision", {})
+            check("is moved", content.get("outcome") == "success" and there.get("href", "").startswith(f"{home}moved/"), said(out))
+            check(f"in {sum(counts.values())} requests", sum(counts.values()) <= 8 and counts.get("MOVE") == 1, counts)
+            gone = ask(check, a, server, "calendar_resources_get", href=revision["href"])
+            check("and not where it was", gone["content"].get("code") == "not_found", said(gone))
+            revision = there
+        else:
+            codes = [v["code"] for v in content.get("violations", [])]
+            check("a move is refused without a word to the server", content.get("code") == "unsupported_capability" and "MOVE" not in counts
+                  and codes == ["interoperability_profile_unverified"] and content["mutationState"] == "not_attempted", f"{said(out)} {codes} {counts}")
+        out = ask(check, a, server, "calendar_resources_delete", revision=revision)
+        check("it can be deleted afterwards", out["content"].get("outcome") == "success", said(out))
+
+
+def folder(check, a, stdio, ask, said):
+    """moves of the account that is a folder"""
+    check.of("moves in a folder")
+    with tempfile.TemporaryDirectory() as root:
+        for name in ("one", "two"):
+            os.mkdir(os.path.join(root, name))
+        none = {"CALDAV_USERNAME": "", "CALDAV_PASSWORD": "", "CALDAV_CONFIRMATION_POLICY": "never"}
+        to = lambda name: {"mode": "selected", "calendar": {"by": "name", "name": name}}
+        with contextlib.closing(stdio(a, f"file://{root}", **none)) as server:
+            made = ask(check, a, server, "events_create", destination=to("one"), entity={"kind": "event", "fields": {
+                "summary": "Moves", "start": time("utc", DAYS[0])}})
+            out = ask(check, a, server, "calendar_resources_move", revision=made["content"]["snapshot"]["entityRevision"], destination=to("two"))
+            check("is moved", out["content"].get("outcome") == "success" and len(os.listdir(os.path.join(root, "two"))) == 1
+                  and not os.listdir(os.path.join(root, "one")), said(out))
+
+
 def all_of(check, a, clients, converse, judge, stdio, ask, said, proxy):
     rigs.make(a.base, f"{a.rig.home}writes/", "Writes")
     for client in clients:
@@ -198,3 +245,6 @@ def all_of(check, a, clients, converse, judge, stdio, ask, said, proxy):
     guests(check, a, stdio, ask, said, proxy())
     rewritten(check, a, stdio, ask, said, proxy())
     race(check, a, stdio, ask, said, proxy())
+    move(check, a, stdio, ask, said, proxy())
+    if a.server == "radicale":
+        folder(check, a, stdio, ask, said)

@@ -9,6 +9,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use kalends_core::account::Account;
+use kalends_core::account::quirk::Quirk;
 use kalends_core::ical::completion::CompletionState;
 use kalends_core::ical::entity::Kind;
 use kalends_core::ical::zone::Zone;
@@ -234,6 +235,65 @@ fn todos_are_those_that_the_server_holds_now() {
 #[test]
 fn two_faults_spoil_no_later_answer() {
     three_times("two faults", occurrences, 2, &FEW, &[(0, 1), (1, 2)]);
+}
+
+/// The same rows in memory mean that nothing was made anew.
+#[test]
+fn a_result_is_made_anew_unless_everything_is_the_same() {
+    let server = Server::from(calendar());
+    let account = known();
+    let mut world = Simulated::new(Choices::default(), server.clone(), 0, usize::MAX);
+    let mut ask = |ask: QueryOccurrences| {
+        let found = ask_again(&|| ask.clone(), &account, &mut world).expect("an honest server");
+        let fresh = truth(&|| ask.clone(), &server);
+        assert_eq!(found.rows(), fresh);
+        found.rows
+    };
+    let first = ask(occurrences());
+    assert!(Arc::ptr_eq(&first, &ask(occurrences())));
+    let berlin = Zone::iana("Europe/Berlin").expect("a zone");
+    for other in [
+        QueryOccurrences {
+            evaluation: berlin,
+            ..occurrences()
+        },
+        QueryOccurrences {
+            filter: TextFilter::new(Some("alpha"), &[]),
+            ..occurrences()
+        },
+        QueryOccurrences {
+            filter: TextFilter::new(None, &["alpha".to_owned()]),
+            ..occurrences()
+        },
+        QueryOccurrences {
+            from: "2026-12-01T10:00:00Z".parse().expect("a time"),
+            ..occurrences()
+        },
+        QueryOccurrences {
+            to: "2026-12-01T10:00:00Z".parse().expect("a time"),
+            ..occurrences()
+        },
+    ] {
+        let before = ask(occurrences());
+        assert!(!Arc::ptr_eq(&before, &ask(other.clone())), "{other:?}");
+        let before = ask(other.clone());
+        assert!(Arc::ptr_eq(&before, &ask(other)));
+    }
+    for change in &CHANGES[1..] {
+        let before = ask(occurrences());
+        change(&server);
+        let after = ask(occurrences());
+        assert!(!Arc::ptr_eq(&before, &after));
+        // What came in several answers has an order of its own.
+        ask(occurrences());
+        assert!(Arc::ptr_eq(&ask(occurrences()), &ask(occurrences())));
+    }
+    for quirk in [Quirk::TimeRangeMisses, Quirk::EntityTagsRepeat] {
+        let before = ask(occurrences());
+        account.note(quirk);
+        assert!(!Arc::ptr_eq(&before, &ask(occurrences())), "{quirk:?}");
+    }
+    assert!(!Arc::ptr_eq(&ask(occurrences()), &ask(occurrences())));
 }
 
 /// A server to which something happens before it answers the request of one number.

@@ -57,6 +57,15 @@ impl EntityTag {
         }
     }
 
+    /// The tag if it is strong, with its quotes.
+    #[must_use]
+    pub fn into_strong(self) -> Option<String> {
+        match self {
+            Self::Strong(tag) => Some(tag),
+            Self::Weak(_) => None,
+        }
+    }
+
     /// The tag in the spelling of a header.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -167,6 +167,11 @@ impl Zone {
         Some(zone)
     }
 
+    /// Whether the name alone tells the rules.
+    pub(crate) fn is_iana(&self) -> bool {
+        self.time_zone().is_some()
+    }
+
     /// The rules of an IANA zone.
     pub(super) fn time_zone(&self) -> Option<&TimeZone> {
         match &self.0.rules {

@@ -24,7 +24,7 @@ use crate::ledger::Mutation;
 use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::{AGENT, discover, read, request};
-use crate::ops::inspect_calendar::scheduling;
+use crate::ops::inspect_calendar::{described, scheduling};
 use crate::ops::scheduling::takes_part;
 use crate::ops::scope::{address, href_of};
 use crate::outcome::{Code, Dimension, Error, Outcome, Phase};
@@ -87,7 +87,7 @@ async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteCalendar) ->
         }
     };
     let settling = channel.reconciling();
-    let there = listed(&settling, &key).await.ok().map(|seen| seen.is_some());
+    let there = still_there(&settling, &href, &key).await;
     let (code, text, state) = match verdict(answer, there) {
         Verdict::Gone => {
             return Ok(Change::Committed(Committed {
@@ -130,6 +130,19 @@ fn missing() -> Box<Error> {
 async fn listed(channel: &Channel<'_>, key: &HrefKey) -> Outcome<Option<CalendarDescriptor>> {
     let found = discover(channel).await?.calendars;
     Ok(found.into_iter().find(|calendar| href_of(calendar).key() == *key))
+}
+
+/// Whether the Calendar is there after all, if that can be told. A listing without it is not enough: it may be another one,
+/// where a redirect leads to.
+async fn still_there(channel: &Channel<'_>, href: &Href, key: &HrefKey) -> Option<bool> {
+    if listed(channel, key).await.ok()?.is_some() {
+        return Some(true);
+    }
+    match described(channel, href).await {
+        Ok(_) => Some(true),
+        Err(error) if error.code == Code::NotFound => Some(false),
+        Err(_) => None,
+    }
 }
 
 /// What is agreed to: this Calendar, as it is described now.

@@ -1,6 +1,7 @@
 //! What all queries do: read every resource of the selected Calendars once, and say what is odd about them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::exchange::{Channel, exhausted};
@@ -10,9 +11,10 @@ use crate::ical::entity::Kind;
 use crate::ical::expand::{self, Instance, Unevaluable, Window};
 use crate::ical::recur::Steps;
 use crate::ical::zone::Zone;
-use crate::ops::fetch::{self, Ask, Member, Tally};
+use crate::ops::fetch::{self, Ask, BREATH, Member, Tally, Told};
 use crate::ops::scope::{Target, Targets};
 use crate::outcome::{Diagnostic, Dimension, Outcome};
+use crate::query::shelf::Listing;
 use crate::query::text_filter::TextFilter;
 use crate::resource::Resource;
 
@@ -39,21 +41,44 @@ pub(crate) async fn gather<T>(
 where
     T: FnMut(&mut Remarks, Arc<Resource>) -> Outcome<()>,
 {
+    match gather_unless(channel, targets, filter, window, take, |_| None::<Infallible>).await? {
+        Gathered::New(remarks, _) => Ok(remarks),
+        Gathered::Known(never) => match never {},
+    }
+}
+
+/// What was gathered.
+pub(crate) enum Gathered<R> {
+    /// Nothing: the result is known, since all members are the same as when it was made.
+    Known(R),
+    /// Each resource was given; with what was named, if the next answers can be held against it.
+    New(Remarks, Option<Vec<Arc<Listing>>>),
+}
+
+/// The same, unless `known` has the result that follows from what the Calendars hold.
+///
+/// # Errors
+/// As there.
+pub(crate) async fn gather_unless<T, R>(
+    channel: &Channel<'_>,
+    targets: Targets,
+    filter: &TextFilter,
+    window: impl Fn(Kind) -> Option<Window>,
+    take: T,
+    known: impl Fn(&[Arc<Listing>]) -> Option<R>,
+) -> Outcome<Gathered<R>>
+where
+    T: FnMut(&mut Remarks, Arc<Resource>) -> Outcome<()>,
+{
     channel.io.phase("fetch");
     let tally = Tally::default();
     let gathering = Mutex::new((Remarks::new(targets.diagnostics), take));
-    let receive = |member: Member| {
+    let receive = |Member { key, resource }: Member| {
         let (remarks, take) = &mut *lock(&gathering);
         // Some servers ignore the component filter and give a resource for Events and To-dos alike.
-        if !remarks.seen.insert(member.key) {
+        if !remarks.seen.insert(key) {
             return Ok(());
         }
-        let resource = Arc::new(Resource {
-            calendar: member.calendar,
-            href: member.href,
-            etag: member.etag,
-            entity: member.entity,
-        });
         remarks.meet(&resource);
         take(remarks, resource)
     };
@@ -71,11 +96,29 @@ where
         })
         .collect::<Vec<_>>()
     });
-    windowed(IN_FLIGHT, jobs.collect()).await?;
+    let told = windowed(IN_FLIGHT, jobs.collect()).await?;
+    let listings: Option<Vec<_>> = told.iter().map(|told| told.listing().cloned()).collect();
+    let same: Vec<_> = told.iter().filter_map(Told::same).collect();
+    let all = listings.as_ref().filter(|_| same.len() == told.len());
+    if let Some(known) = all.and_then(|listings| known(listings)) {
+        channel.io.phase("order");
+        return Ok(Gathered::Known(known));
+    }
+    for listing in same {
+        for (at, member) in listing.members().iter().enumerate() {
+            receive(Member {
+                key: member.key.clone(),
+                resource: Arc::clone(&member.resource),
+            })?;
+            if at % BREATH == BREATH - 1 {
+                channel.breathe().await?;
+            }
+        }
+    }
     let (mut remarks, _) = gathering.into_inner().unwrap_or_else(PoisonError::into_inner);
     remarks.diagnostics.extend(tally.diagnostics());
     channel.io.phase("order");
-    Ok(remarks)
+    Ok(Gathered::New(remarks, listings))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -10,11 +10,12 @@ use crate::exchange::{Channel, exhausted};
 use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::entity::Kind;
+use crate::ical::expand::Instance;
 use crate::ical::series::Occurrence;
 use crate::ical::zone::Zone;
 use crate::machine::Machine;
 use crate::operation::Operation;
-use crate::ops::gather::gather;
+use crate::ops::gather::{Gathered, gather_unless};
 use crate::ops::scope::{self, Scope};
 use crate::outcome::{Diagnostic, Dimension, Error, Outcome, Phase};
 use crate::query::text_filter::TextFilter;
@@ -40,10 +41,12 @@ pub struct QueryOccurrences {
 }
 
 /// The occurrences, in order of evaluated start, Calendar, UID, identity and resource.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Occurrences {
-    /// One row an occurrence; cancelled ones are left out.
-    pub rows: Vec<OccurrenceRow>,
+    /// One row an occurrence; cancelled ones are left out. Shared with what is kept for the same question.
+    pub rows: Arc<[OccurrenceRow]>,
+    /// Octets that the rows keep alive.
+    pub bytes: usize,
     /// What could not be read or evaluated, and what is odd.
     pub diagnostics: Vec<Diagnostic>,
     /// Resources that were left out because a time zone of theirs cannot be resolved, in order.
@@ -79,8 +82,16 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
     io.phase("discovery");
     let targets = scope::resolve(&channel, &ask.scope, &[Kind::Event, Kind::Todo]).await?;
     let window = seconds(ask.from, ask.to);
-    let mut rows = Vec::new();
-    let remarks = gather(
+    // Which Calendars these are is told by what they hold.
+    let question = ask.evaluation.is_iana().then(|| Question {
+        from: ask.from,
+        to: ask.to,
+        evaluation: ask.evaluation.name().to_owned(),
+        filter: ask.filter.clone(),
+        diagnostics: targets.diagnostics.clone(),
+    });
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    let gathered = gather_unless(
         &channel,
         targets,
         &ask.filter,
@@ -104,23 +115,45 @@ async fn query(io: &Io, account: &Account, env: &Env, ask: &QueryOccurrences) ->
                 instance,
             }));
             if rows.len() > before {
+                bytes += resource.entity.footprint();
                 remarks.keep(&resource)?;
             }
             bounded(rows.len())
         },
+        |listings| account.shelf(|shelf| shelf.recall(question.as_ref()?, listings)),
     )
     .await?;
+    let (remarks, listings) = match gathered {
+        Gathered::Known(found) => return Ok(found),
+        Gathered::New(remarks, listings) => (remarks, listings),
+    };
     let rows = in_order(rows);
+    let own = rows.len() * (size_of::<OccurrenceRow>() + size_of::<Instance>());
     let (diagnostics, unresolved) = remarks.finish();
-    Ok(Occurrences {
+    let found = Occurrences {
         rows,
+        bytes: bytes + own,
         diagnostics,
         unresolved,
-    })
+    };
+    if let Some((question, listings)) = question.zip(listings) {
+        account.shelf(|shelf| shelf.made(question, listings, found.clone(), own));
+    }
+    Ok(found)
+}
+
+/// What a result depends on beside what the Calendars hold.
+#[derive(PartialEq)]
+struct Question {
+    from: Timestamp,
+    to: Timestamp,
+    evaluation: String,
+    filter: TextFilter,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// The starts lie behind two pointers each, so they are brought together first.
-fn in_order(rows: Vec<OccurrenceRow>) -> Vec<OccurrenceRow> {
+fn in_order(rows: Vec<OccurrenceRow>) -> Arc<[OccurrenceRow]> {
     let mut places: Vec<(i64, usize)> = rows.iter().map(|row| row.instance.from).zip(0..).collect();
     places.sort_unstable_by(|(from, a), (later, b)| {
         from.cmp(later)

@@ -1,5 +1,6 @@
 //! A small MCP client on the other end of an in-memory pipe: the server's real transport, line by line.
 
+use std::future::pending;
 use std::io;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ impl Client {
     pub(super) async fn connect(session: Arc<Session>) -> io::Result<Self> {
         let (near, far) = duplex(BUFFER);
         let (input, output) = split(far);
-        tokio::spawn(server::serve(session, input, output));
+        tokio::spawn(server::serve(session, input, output, pending()));
         let (input, output) = split(near);
         let mut client = Self {
             input: BufReader::new(input).lines(),

@@ -12,11 +12,15 @@ use kalends_tests::conformance::Server as Upstream;
 use kalends_tests::gate::{Held, gate};
 use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, Lines};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::advance;
 
 use super::*;
 use crate::config::Config;
+
+mod changes;
+mod links;
 
 /// A client of a server whose Calendars are `/1/` to `/30/`.
 struct Client {
@@ -26,17 +30,33 @@ struct Client {
     held: UnboundedReceiver<Held>,
     upstream: Upstream,
     serving: JoinHandle<io::Result<()>>,
+    /// Asks the server to end.
+    stop: Option<oneshot::Sender<()>>,
     /// While there is blocking work, the paused clock of tokio does not run ahead.
     _frozen: mpsc::Sender<()>,
 }
 
 impl Client {
     async fn new() -> Self {
-        let (frozen, end) = mpsc::channel();
-        tokio::task::spawn_blocking(move || end.recv());
         let local = (1..=30).fold(Local::memory(), |local, number| {
             local.with_calendar(&number.to_string(), "any")
         });
+        Self::of(local, &[], json!({})).await
+    }
+
+    /// A client with these capabilities.
+    async fn of(local: Local, extra: &[(&str, &str)], capabilities: Value) -> Self {
+        Self::configured(local, extra, capabilities, |_| {}).await
+    }
+
+    async fn configured(
+        local: Local,
+        extra: &[(&str, &str)],
+        capabilities: Value,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
+        let (frozen, end) = mpsc::channel();
+        tokio::task::spawn_blocking(move || end.recv());
         let (hand_out, held) = unbounded_channel();
         let upstream = gate(local, |_| true, move |held| drop(hand_out.send(held)));
         let hrefs: Vec<_> = (1..=30).map(|number| upstream.uri(&format!("/{number}/"))).collect();
@@ -46,19 +66,29 @@ impl Client {
             ("CALDAV_PASSWORD", "hunter2".into()),
             ("CALDAV_CALENDAR_HREFS", hrefs.join(",")),
         ];
-        let environment = environment.map(|(name, value)| (name.to_owned(), value));
-        let config = Config::read(&environment.into()).expect("a configuration");
+        let extra = extra.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let environment = environment.into_iter().chain(extra);
+        let environment = environment.map(|(name, value)| (name.to_owned(), value)).collect();
+        let mut config = Config::read(&environment).expect("a configuration");
+        change(&mut config);
         let session = Arc::new(Session::new(config).expect("a session"));
         let ((output, from_client), (to_client, input)) = (tokio::io::duplex(1 << 20), tokio::io::duplex(1 << 20));
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async {
+            if stopped.await.is_err() {
+                std::future::pending().await
+            }
+        };
         let mut client = Self {
             output,
             input: BufReader::new(input).lines(),
             held,
             upstream,
-            serving: tokio::spawn(serve(session, from_client, to_client)),
+            serving: tokio::spawn(serve(session, from_client, to_client, stopped)),
+            stop: Some(stop),
             _frozen: frozen,
         };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "test", "version": "0"}});
         client
             .send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}))
             .await;
@@ -160,7 +190,7 @@ impl Client {
 
 /// What is said when the client of an exchange has hung up.
 fn hang_up(held: Held) -> impl Future<Output = ()> {
-    let (said, heard) = tokio::sync::oneshot::channel();
+    let (said, heard) = oneshot::channel();
     held.ignore(move || {
         let _ = said.send(());
     });

@@ -1,5 +1,7 @@
 //! `calendar_occurrences_query`: what is on in a window, page by page.
 
+use std::mem::take;
+
 use kalends_core::ical::entity::Entity;
 use kalends_core::ical::series::OccurrenceTiming;
 use kalends_core::ical::zone::Zone;
@@ -24,13 +26,14 @@ pub(crate) async fn call(session: &Session, arguments: &Value, caller: Caller) -
         Asked::Continue(cursor, size) => return query::next(session, TOOL, cursor, size),
     };
     let (ask, context) = read(session, arguments)?;
-    let found = session.engine.run(ask, &session.account, caller).await?;
+    let mut found = session.engine.run(ask, &session.account, caller).await?;
+    let (diagnostics, unresolved) = (take(&mut found.diagnostics), take(&mut found.unresolved));
     let held = Held {
-        rows: Rows::Occurrences(found.rows, context.zone.clone()),
+        rows: Rows::Occurrences(found, context.zone.clone()),
         context: Some(context),
         detail: Detail::of(arguments),
-        diagnostics: found.diagnostics,
-        unresolved: found.unresolved,
+        diagnostics,
+        unresolved,
     };
     query::first(session, TOOL, held, size)
 }

@@ -167,8 +167,12 @@ impl Server {
     }
 
     pub fn initialize(&mut self, revision: &str) -> Value {
-        let params =
-            json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
+        self.initialize_with(revision, &json!({}))
+    }
+
+    /// Says hello as a client with these capabilities.
+    pub fn initialize_with(&mut self, revision: &str, capabilities: &Value) -> Value {
+        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": {"name": "test", "version": "0"}});
         let result = self.ask("initialize", params);
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         result

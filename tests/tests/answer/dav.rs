@@ -286,7 +286,7 @@ pub(crate) fn missing_tags(case: &Case) -> Answered {
         (get["method"], get["path"], get["body"]) = (json!("GET"), json!(path), json!(body));
         let (found, _) = queried(case, WORK, "query.xml", std::slice::from_ref(&get));
         assert_eq!(Some(found.rows.len() as u64), case.expected["events"].as_u64());
-        for row in &found.rows {
+        for row in found.rows.iter() {
             let told = row
                 .resource
                 .diagnostics()

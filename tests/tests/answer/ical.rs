@@ -66,10 +66,11 @@ impl Memory {
                 .expect("a local account answers");
             assert!(found.unresolved.is_empty(), "{:?}", found.unresolved);
             assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
-            rows.extend(found.rows.into_iter().filter(|row| {
+            let new = found.rows.iter().filter(|row| {
                 let key = (row.resource.href.clone(), row.instance.from, row.instance.to);
                 seen.insert(key)
-            }));
+            });
+            rows.extend(new.cloned());
             from = to;
         }
         rows
@@ -197,7 +198,23 @@ fn refuses_an_early_end() {
 }
 
 fn compare(case: &Case, file: &str, queries: &Value) {
-    let (memory, zone) = (Memory::of(case, file), case.zone());
+    answers(&Memory::of(case, file), case, file, queries);
+}
+
+/// The queries after a change, by which the only resource of a file has become this one.
+pub(crate) fn compare_after(case: &Case, file: &str, changed: String) {
+    let memory = Memory::of(case, file);
+    let server = memory.server.clone().put("work/0.ics", changed);
+    answers(
+        &Memory { server, ..memory },
+        case,
+        file,
+        &case.expected["queries_after_the_change"],
+    );
+}
+
+fn answers(memory: &Memory, case: &Case, file: &str, queries: &Value) {
+    let zone = case.zone();
     for query in queries.as_array().expect("queries") {
         let found = memory.rows(text(&query["from"]), text(&query["to"]), &zone);
         if query["summaries"].is_array() {

@@ -7,10 +7,12 @@ use bytes::Bytes;
 
 use super::place::Place;
 use super::tally::{MAX_RESOURCES, Tally, too_many};
+use crate::dav::etag::EntityTag;
 use crate::exchange::Answer;
 use crate::href::{Href, HrefKey};
 use crate::ops::discover::read;
 use crate::outcome::{Dimension, Outcome};
+use crate::query::shelf::{Listing, Named};
 
 /// The most members of one multiget.
 pub(super) const BATCH: usize = 50;
@@ -20,6 +22,8 @@ const BATCH_BYTES: u64 = 2 * 1024 * 1024;
 /// A member whose body came.
 #[derive(Debug)]
 pub(super) struct Arrival {
+    /// The href as the answer spelled it.
+    pub(super) raw: String,
     pub(super) href: Href,
     pub(super) key: HrefKey,
     pub(super) etag: Option<String>,
@@ -29,6 +33,8 @@ pub(super) struct Arrival {
 /// A member that is named, and may have to be asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
+    /// The href as the answer spelled it.
+    pub(super) raw: String,
     pub(super) href: Href,
     pub(super) key: HrefKey,
     /// Strong Entity Tag.
@@ -59,12 +65,19 @@ pub(super) fn collect(calendar: &Href, answer: &Answer, tally: &Tally) -> Outcom
         let Some((href, key)) = place.member(&member.href) else {
             return ControlFlow::Continue(());
         };
-        let etag = member.props.etag.and_then(|tag| tag.strong().map(str::to_owned));
+        let raw = member.href;
+        let etag = member.props.etag.and_then(EntityTag::into_strong);
         match (member.props.calendar_data, member.status) {
             (Some(body), _) if etag.is_some() => {
                 outcome = tally.add(1, body.len());
                 let body = body.into();
-                found.whole.push(Arrival { href, key, etag, body });
+                found.whole.push(Arrival {
+                    raw,
+                    href,
+                    key,
+                    etag,
+                    body,
+                });
             }
             (None, Some(404 | 410)) => {
                 gone += 1;
@@ -75,6 +88,7 @@ pub(super) fn collect(calendar: &Href, answer: &Answer, tally: &Tally) -> Outcom
                 found.without.insert(key);
             }
             (body, _) => found.incomplete.push(Candidate {
+                raw,
                 href,
                 key,
                 etag,
@@ -95,19 +109,49 @@ pub(super) fn collect(calendar: &Href, answer: &Answer, tally: &Tally) -> Outcom
     Ok(found)
 }
 
+/// What an answer that holds no bodies names.
+#[derive(Debug)]
+pub(super) enum Names {
+    /// The same as the answer before, in the same order.
+    Same,
+    Other(Vec<Candidate>),
+}
+
 /// The names in an answer that holds no bodies.
 pub(super) fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candidate>> {
+    match names(calendar, answer, None)? {
+        Names::Same => Ok(Vec::new()),
+        Names::Other(found) => Ok(found),
+    }
+}
+
+/// The names in an answer that holds no bodies, where `before` is what the answer before named.
+pub(super) fn names(calendar: &Href, answer: &Answer, before: Option<&Listing>) -> Outcome<Names> {
+    let before = before.filter(|before| *before.url() == answer.url);
+    let mut same = before.map(|before| (before.members(), 0));
     let mut found = Vec::new();
     let mut place = Place::new(calendar, answer);
     read(answer, |member| {
+        let is_there = member.status.is_none_or(|status| status < 400);
+        if let Some((members, count)) = &mut same {
+            let tag = member.props.etag.as_ref().and_then(EntityTag::strong);
+            let is_same = |named: &Named| *named.raw == *member.href && named.resource.etag.as_deref() == tag;
+            if is_there && tag.is_some() && members.get(*count).is_some_and(is_same) {
+                *count += 1;
+                return ControlFlow::Continue(());
+            }
+            found.extend(members[..*count].iter().map(Candidate::from));
+            same = None;
+        }
         let place = place
             .member(&member.href)
             .filter(|(href, _)| !href.as_str().ends_with('/'));
-        if let Some((href, key)) = place.filter(|_| member.status.is_none_or(|status| status < 400)) {
+        if let Some((href, key)) = place.filter(|_| is_there) {
             found.push(Candidate {
+                raw: member.href,
                 href,
                 key,
-                etag: member.props.etag.and_then(|tag| tag.strong().map(str::to_owned)),
+                etag: member.props.etag.and_then(EntityTag::into_strong),
                 size: member.props.content_length,
                 body: None,
             });
@@ -121,8 +165,26 @@ pub(super) fn candidates(calendar: &Href, answer: &Answer) -> Outcome<Vec<Candid
     if found.len() > MAX_RESOURCES {
         return Err(too_many(Dimension::ResourceCount, found.len(), MAX_RESOURCES));
     }
-    place.check()?;
-    Ok(found)
+    match same {
+        Some((members, count)) if count == members.len() => return Ok(Names::Same),
+        Some((members, count)) => found.extend(members[..count].iter().map(Candidate::from)),
+        None if found.is_empty() => place.check()?,
+        None => {}
+    }
+    Ok(Names::Other(found))
+}
+
+impl From<&Named> for Candidate {
+    fn from(named: &Named) -> Self {
+        Self {
+            raw: named.raw.to_string(),
+            href: named.resource.href.clone(),
+            key: named.key.clone(),
+            etag: named.resource.etag.clone(),
+            size: None,
+            body: None,
+        }
+    }
 }
 
 /// Multigets of bounded count and size.

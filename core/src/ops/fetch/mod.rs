@@ -16,7 +16,7 @@ mod place;
 mod reduce;
 mod tally;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -33,10 +33,11 @@ use crate::ical::expand::Window;
 use crate::ops::discover::{read, request};
 use crate::ops::get_resource;
 use crate::outcome::{Code, Dimension, Error, Outcome};
-use crate::query::shelf::EVERYTHING;
+use crate::query::shelf::{EVERYTHING, Listing, Named};
 use crate::query::text_filter::TextFilter;
+use crate::resource::Resource;
 
-use answer::{Arrival, BATCH, Candidate, Collected, batches, candidates, collect};
+use answer::{Arrival, BATCH, Candidate, Collected, Names, batches, candidates, collect, names};
 pub(crate) use place::Place;
 use tally::MAX_SINGLE;
 pub use tally::Tally;
@@ -46,21 +47,44 @@ const WIDENING: i64 = 26 * 3_600;
 /// From here on servers miss endless rules (sabre/dav, Nextcloud, Cyrus): 2037-01-01T00:00:00Z.
 const FAR_FUTURE: i64 = 2_114_380_800;
 /// Resources that are parsed before the host may breathe.
-const BREATH: usize = 64;
+pub(super) const BREATH: usize = 64;
 
 /// One resource that was read.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The Calendar it belongs to.
-    pub calendar: Href,
-    /// As the server spelled it.
-    pub href: Href,
     /// What tells it from others.
     pub key: HrefKey,
-    /// Strong Entity Tag, if the server gives one.
-    pub etag: Option<String>,
-    /// What it holds.
-    pub entity: Arc<Entity>,
+    /// What it is.
+    pub resource: Arc<Resource>,
+}
+
+/// How the members of one kind were told.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// All were given to the caller; with what was named, if the next answer can be held against it.
+    Each(Option<Arc<Listing>>),
+    /// None was given: they are the same as the last time.
+    Same(Arc<Listing>),
+}
+
+impl Told {
+    /// What was not given.
+    #[must_use]
+    pub fn same(&self) -> Option<&Listing> {
+        match self {
+            Self::Each(_) => None,
+            Self::Same(listing) => Some(listing),
+        }
+    }
+
+    /// What was named, if the next answer can be held against it.
+    #[must_use]
+    pub fn listing(&self) -> Option<&Arc<Listing>> {
+        match self {
+            Self::Each(listing) => listing.as_ref(),
+            Self::Same(listing) => Some(listing),
+        }
+    }
 }
 
 /// What of a Calendar is wanted.
@@ -76,11 +100,12 @@ pub struct Ask<'a> {
     pub filter: &'a TextFilter,
 }
 
-/// Reads all members of one kind that a query may touch, and gives each to `take` as soon as it is there.
+/// Reads all members of one kind that a query may touch, and gives each to `take` as soon as it is there, unless they are
+/// the same as the last time.
 ///
 /// # Errors
 /// The server's refusals, an answer that is not CalDAV, a bound of the query, or what `take` returns.
-pub async fn members<T>(channel: &Channel<'_>, ask: Ask<'_>, tally: &Tally, take: &T) -> Outcome<()>
+pub async fn members<T>(channel: &Channel<'_>, ask: Ask<'_>, tally: &Tally, take: &T) -> Outcome<Told>
 where
     T: Fn(Member) -> Outcome<()>,
 {
@@ -90,6 +115,7 @@ where
         calendar: ask.calendar,
         tally,
         take,
+        told: Mutex::new(Some(Vec::new())),
     };
     let query = CalendarQuery {
         component: ask.kind.component(),
@@ -98,25 +124,60 @@ where
         data: true,
     };
     let key = ask.calendar.as_collection().key();
-    let seen = channel.account.shelf(|shelf| shelf.has_seen(&key, ask.kind, reach));
+    let may_keep = || !channel.account.has(Quirk::EntityTagsRepeat);
+    let (seen, before, state) = channel.account.shelf(|shelf| {
+        let seen = shelf.has_seen(&key, ask.kind, reach);
+        (seen, shelf.listing(&key, ask.kind, reach), shelf.state())
+    });
     let reducible = !seen && channel.account.has(Quirk::TextSearchSeesOverrides);
     let probes = if reducible {
         reduce::probes(channel, &ask)
     } else {
         Vec::new()
     };
-    let named = fetch.named(query, !seen && probes.is_empty()).await?;
+    let before = before.filter(|_| seen && may_keep());
+    let (url, names) = fetch
+        .named(query, !seen && probes.is_empty(), before.as_deref())
+        .await?;
+    let named = match (names, before) {
+        (Names::Other(named), _) => named,
+        (Names::Same, Some(before)) if may_keep() => {
+            tally.add(before.members().len(), before.size())?;
+            return Ok(Told::Same(before));
+        }
+        (Names::Same, before) => before
+            .iter()
+            .flat_map(|before| before.members())
+            .map(Candidate::from)
+            .collect(),
+    };
     let mut unknown = fetch.not_on_shelf(named).await?;
     // A batch more costs less than the questions that might save it.
     let reduced = !probes.is_empty() && unknown.len() > BATCH;
     if reduced {
         unknown = fetch.reduced(query, &probes, unknown).await?;
     }
-    fetch.multiget(unknown).await?;
-    if !reduced && !channel.account.has(Quirk::EntityTagsRepeat) {
-        channel.account.shelf(|shelf| shelf.saw(key, ask.kind, reach));
+    if !unknown.is_empty() {
+        fetch.out_of_order();
     }
-    Ok(())
+    fetch.multiget(unknown).await?;
+    if reduced || !may_keep() {
+        return Ok(Told::Each(None));
+    }
+    let told = lock(&fetch.told).take().zip(url);
+    let listing = told.map(|(members, url)| Arc::new(Listing::new(url, members)));
+    channel.account.shelf(|shelf| {
+        shelf.saw(key.clone(), ask.kind, reach);
+        let listing = listing.filter(|_| shelf.state() == state);
+        if let Some(listing) = &listing {
+            shelf.note((key, ask.kind, reach), listing);
+        }
+        Ok(Told::Each(listing))
+    })
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The window that the server is asked for. To-dos are few, and servers place them each in its own way: Cyrus leaves
@@ -138,11 +199,19 @@ struct Fetch<'a, T> {
     calendar: &'a Href,
     tally: &'a Tally,
     take: &'a T,
+    /// What was given so far, while that is what one answer named, in its order, and all of it on the shelf.
+    told: Mutex<Option<Vec<Named>>>,
 }
 
 impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
-    /// Asks which members there are. Those that come whole are handed over, the others are named.
-    async fn named(&self, query: CalendarQuery<'_>, mut data: bool) -> Outcome<Vec<Candidate>> {
+    /// Asks which members there are. Those that come whole are handed over, the others are named. With the URL of an
+    /// answer that the next one can be held against.
+    async fn named(
+        &self,
+        query: CalendarQuery<'_>,
+        mut data: bool,
+        before: Option<&Listing>,
+    ) -> Outcome<(Option<Href>, Names)> {
         loop {
             let answer = match self.report(CalendarQuery { data, ..query }.body()).await {
                 Err(Fault::TooLarge(_)) if data => {
@@ -153,15 +222,23 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
             };
             return match answer.response.status() {
                 StatusCode::MULTI_STATUS if data => {
-                    let Collected { whole, incomplete, .. } = collect(self.calendar, &answer, self.tally)?;
+                    let Collected {
+                        whole,
+                        incomplete,
+                        without,
+                    } = collect(self.calendar, &answer, self.tally)?;
+                    let url = answer.url.clone();
                     drop(answer);
                     self.hand_over(whole).await?;
+                    if !(incomplete.is_empty() && without.is_empty()) {
+                        self.out_of_order();
+                    }
                     let (untagged, bare) = incomplete.into_iter().partition(|candidate| candidate.body.is_some());
                     self.one_by_one(untagged).await?;
-                    Ok(bare)
+                    Ok((Some(url), Names::Other(bare)))
                 }
-                StatusCode::MULTI_STATUS => candidates(self.calendar, &answer),
-                _ if query_refused(&answer) => self.inventory().await,
+                StatusCode::MULTI_STATUS => Ok((Some(answer.url.clone()), names(self.calendar, &answer, before)?)),
+                _ if query_refused(&answer) => Ok((None, Names::Other(self.inventory().await?))),
                 _ => Err(unexpected(&answer)),
             };
         }
@@ -198,8 +275,11 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
                 continue;
             };
             self.tally.add(1, entity.size())?;
-            let Candidate { href, key, etag, .. } = candidate;
-            self.give(href, key, etag, entity)?;
+            let Candidate {
+                raw, href, key, etag, ..
+            } = candidate;
+            let member = self.member(href, key, etag, entity);
+            self.give(raw, member, true)?;
             if at % BREATH == BREATH - 1 {
                 self.channel.breathe().await?;
             }
@@ -210,9 +290,16 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
     /// Reads what arrived, and keeps it.
     async fn hand_over(&self, arrivals: Vec<Arrival>) -> Outcome<()> {
         for (at, arrival) in arrivals.into_iter().enumerate() {
-            let Arrival { href, key, etag, body } = arrival;
-            let entity = self.understood(&key, etag.as_deref(), body);
-            self.give(href, key, etag, entity)?;
+            let Arrival {
+                raw,
+                href,
+                key,
+                etag,
+                body,
+            } = arrival;
+            let (entity, kept) = self.understood(&key, etag.as_deref(), body);
+            let member = self.member(href, key, etag, entity);
+            self.give(raw, member, kept)?;
             if at % BREATH == BREATH - 1 {
                 self.channel.breathe().await?;
             }
@@ -220,31 +307,54 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
         Ok(())
     }
 
-    /// A body that was read before is not parsed again.
-    fn understood(&self, key: &HrefKey, etag: Option<&str>, body: Bytes) -> Arc<Entity> {
+    /// A body that was read before is not parsed again. With whether it is on the shelf.
+    fn understood(&self, key: &HrefKey, etag: Option<&str>, body: Bytes) -> (Arc<Entity>, bool) {
         let account = self.channel.account;
         let Some(etag) = etag.filter(|etag| account.may_keep(etag)) else {
-            return Arc::new(Entity::read(body));
+            return (Arc::new(Entity::read(body)), false);
         };
         if let Some(entity) = account.shelf(|shelf| shelf.get(key, etag)) {
-            return entity;
+            return (entity, true);
         }
         let entity = Arc::new(Entity::read(body));
         // What cannot be understood may have been damaged on its way, and is read anew.
-        if entity.opaque().is_none() {
+        let kept = entity.opaque().is_none();
+        if kept {
             account.shelf(|shelf| shelf.keep(key.clone(), etag, &entity));
         }
-        entity
+        (entity, kept)
     }
 
-    fn give(&self, href: Href, key: HrefKey, etag: Option<String>, entity: Arc<Entity>) -> Outcome<()> {
-        (self.take)(Member {
-            calendar: self.calendar.clone(),
+    fn member(&self, href: Href, key: HrefKey, etag: Option<String>, entity: Arc<Entity>) -> Member {
+        let calendar = self.calendar.clone();
+        let resource = Arc::new(Resource {
+            calendar,
             href,
-            key,
             etag,
             entity,
-        })
+        });
+        Member { key, resource }
+    }
+
+    fn give(&self, raw: String, member: Member, kept: bool) -> Outcome<()> {
+        {
+            let mut told = lock(&self.told);
+            if let Some(members) = told.as_mut().filter(|_| kept) {
+                members.push(Named {
+                    raw: raw.into(),
+                    key: member.key.clone(),
+                    resource: Arc::clone(&member.resource),
+                });
+            } else {
+                *told = None;
+            }
+        }
+        (self.take)(member)
+    }
+
+    /// What is given from here on is not in the order of one answer.
+    fn out_of_order(&self) {
+        *lock(&self.told) = None;
     }
 
     /// Reads bodies in batches, a few at a time.
@@ -291,7 +401,9 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
     }
 
     async fn one(&self, candidate: Candidate) -> Outcome<Option<Arrival>> {
-        let Candidate { href, key, body, .. } = candidate;
+        let Candidate {
+            raw, href, key, body, ..
+        } = candidate;
         let read = match body {
             body if self.tally.one_more() => {
                 get_resource::read(self.channel, &href)
@@ -308,7 +420,13 @@ impl<T: Fn(Member) -> Outcome<()>> Fetch<'_, T> {
             }
         };
         match read {
-            Ok((etag, body)) => Ok(Some(Arrival { href, key, etag, body })),
+            Ok((etag, body)) => Ok(Some(Arrival {
+                raw,
+                href,
+                key,
+                etag,
+                body,
+            })),
             Err(error) if error.code == Code::NotFound => {
                 self.tally.vanished(1);
                 Ok(None)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kalends_core::href::Href;
 use kalends_core::ical::expand::Instance;
 use kalends_core::ical::zone::Zone;
-use kalends_core::ops::query_occurrences::OccurrenceRow;
+use kalends_core::ops::query_occurrences::Occurrences;
 use kalends_core::outcome::{Diagnostic, Outcome};
 use kalends_core::query::cursor::{Position, expired};
 use kalends_core::query::snapshot::Weight;
@@ -39,7 +39,7 @@ pub(crate) struct Context {
 pub(crate) enum Rows {
     Entities(Vec<Arc<Resource>>),
     /// With the zone that they were evaluated in.
-    Occurrences(Vec<OccurrenceRow>, Zone),
+    Occurrences(Occurrences, Zone),
     Todos(Found),
 }
 
@@ -131,9 +131,9 @@ impl Held {
                 let shown = |row: &Arc<Resource>| calendar_entities_query::shown(row, self.detail);
                 rows.iter().skip(from).take(size).map(shown).collect()
             }
-            Rows::Occurrences(rows, evaluation) => {
+            Rows::Occurrences(found, evaluation) => {
                 let shown = |row| calendar_occurrences_query::shown(row, evaluation, self.detail);
-                rows.iter().skip(from).take(size).map(shown).collect()
+                found.rows.iter().skip(from).take(size).map(shown).collect()
             }
             Rows::Todos(Found { rows, projection, .. }) => {
                 let shown = |row| todos_query::shown(row, projection, self.detail);
@@ -147,7 +147,7 @@ impl Rows {
     fn len(&self) -> usize {
         match self {
             Self::Entities(rows) => rows.len(),
-            Self::Occurrences(rows, _) => rows.len(),
+            Self::Occurrences(found, _) => found.rows.len(),
             Self::Todos(found) => found.rows.len(),
         }
     }
@@ -161,7 +161,10 @@ impl Rows {
                 let instances = found.rows.iter().filter(|row| row.instance.is_some());
                 weight.with(instances.count() * size_of::<Instance>())
             }
-            Self::Occurrences(rows, _) => weight(rows, |row| &row.resource).with(rows.len() * size_of::<Instance>()),
+            Self::Occurrences(found, _) => Weight {
+                items: found.rows.len(),
+                bytes: found.bytes,
+            },
         }
     }
 }
