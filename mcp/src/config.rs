@@ -428,15 +428,6 @@ impl Reader<'_> {
                 "must be semantic: planner and assistant are not available yet",
             );
         }
-        if self
-            .get("CALDAV_EXPOSE_EXACT_TOOLS")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        {
-            self.fail(
-                "CALDAV_EXPOSE_EXACT_TOOLS",
-                "cannot be true: the exact tools are not available yet",
-            );
-        }
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct ExactLink {
 }
 
 impl ExactLink {
-    #[cfg_attr(not(test), expect(dead_code, reason = "for calendar_resources_exact_get"))]
     pub(crate) fn uri(&self) -> String {
         let [href, tag] = [&self.href, &self.tag].map(|part| URL_SAFE_NO_PAD.encode(part));
         format!("{PREFIX}{href}{TAG}{tag}")

@@ -298,7 +298,10 @@ impl ServerHandler for Server {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("There is one page of tools only.", None));
         }
-        let tools = catalog::tools(false).iter().map(|spec| self.tool(spec)).collect();
+        let tools = catalog::tools(self.session.exact)
+            .iter()
+            .map(|spec| self.tool(spec))
+            .collect();
         let mut result = ListToolsResult::with_all_items(tools)
             .with_ttl_ms(catalog::LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private);
@@ -311,8 +314,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(spec) = catalog::find(&request.name, false) else {
-            let known: Vec<_> = catalog::tools(false)
+        let Some(spec) = catalog::find(&request.name, self.session.exact) else {
+            let known: Vec<_> = catalog::tools(self.session.exact)
                 .iter()
                 .map(|spec| spec.name(self.naming))
                 .collect();

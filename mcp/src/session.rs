@@ -30,12 +30,13 @@ use crate::exact_link::ExactLink;
 use crate::json::Flaw;
 use crate::output::{self, Broken, Promise};
 use crate::schema;
-use crate::tool::change::{Ended, Plan, untouched};
+use crate::tool::change::{Ended, Plan, failure, untouched};
 use crate::tool::compact::Detail;
 use crate::tool::query::Held;
 use crate::tool::{
-    Shown, calendar_entities_query, calendar_occurrences_query, calendar_resources_changes, calendar_resources_get,
-    calendars_free_busy, calendars_inspect, calendars_list, todos_query,
+    Shown, calendar_entities_query, calendar_occurrences_query, calendar_resources_changes,
+    calendar_resources_exact_get, calendar_resources_get, calendars_free_busy, calendars_inspect, calendars_list,
+    todos_query,
 };
 
 /// The largest arguments, in bytes of their JSON text with its envelope.
@@ -90,9 +91,14 @@ impl Answer {
         ))
     }
 
-    /// A change that failed. Without the current state where that is too large to be shown.
+    /// A change that failed.
     fn failed(failed: &Failed) -> Self {
-        let Ok(mut value) = serde_json::to_value(failed) else {
+        Self::undone(serde_json::to_value(failed))
+    }
+
+    /// A change that failed. Without the current state where that is too large to be shown.
+    fn undone(failure: serde_json::Result<Value>) -> Self {
+        let Ok(mut value) = failure else {
             return Self::lost();
         };
         let answer = Self::error(value.clone());
@@ -283,7 +289,7 @@ impl Session {
             Ok(Settled::Error(value)) => Answer::error(value).guarded(&promise, Detail::Full),
             Ok(Settled::Ask(question, state)) => return Reply::Ask(question, state),
             Ok(Settled::FormsRequired) => return Reply::FormsRequired,
-            Err(failed) => Answer::failed(&failed).guarded(&promise, Detail::Full),
+            Err(failed) => Answer::undone(failure(call.spec.kind, &failed)).guarded(&promise, Detail::Full),
         })
     }
 
@@ -313,7 +319,7 @@ impl Session {
             return match run(Consent::NotNeeded).await {
                 Ok(Ended::Done(value)) => Ok(Settled::Result(spare(value, spared))),
                 Ok(Ended::Review(_)) => unreachable!("nobody has to agree"),
-                Err(failed) if spared => match serde_json::to_value(&failed) {
+                Err(failed) if spared => match failure(kind, &failed) {
                     Ok(value) => Ok(Settled::Error(spare(value, true))),
                     Err(_) => Err(failed),
                 },
@@ -486,6 +492,9 @@ impl Session {
             Kind::FreeBusy => calendars_free_busy::call(self, &call.arguments, caller)
                 .await
                 .map(Shown::from),
+            Kind::ExactGet => calendar_resources_exact_get::call(self, &call.arguments, caller)
+                .await
+                .map(Shown::from),
             Kind::EventsCreate
             | Kind::EventsPatch
             | Kind::TodosCreate
@@ -498,7 +507,6 @@ impl Session {
             | Kind::OccurrencesRestoreCancellation
             | Kind::ResourcesMove
             | Kind::ResourcesDelete
-            | Kind::ExactGet
             | Kind::ExactCreate
             | Kind::ExactReplace
             | Kind::ExactMove

@@ -306,7 +306,7 @@ fn start_failures_name_their_variables_and_leave_standard_output_empty() {
         ("CALDAV_PASSWORD", "hunter2"),
     ];
     type Variables<'a> = &'a [(&'a str, &'a str)];
-    let cases: [(Variables<'_>, &[&str]); 9] = [
+    let cases: [(Variables<'_>, &[&str]); 8] = [
         (&[], &["CALDAV_URL", "CALDAV_USERNAME", "CALDAV_PASSWORD"]),
         (
             &[("CALDAV_URL", "https://dav.example.com/")],
@@ -319,10 +319,6 @@ fn start_failures_name_their_variables_and_leave_standard_output_empty() {
         (
             &[base[0], base[1], base[2], ("CALDAV_TOOLSETS", "planner")],
             &["CALDAV_TOOLSETS"],
-        ),
-        (
-            &[base[0], base[1], base[2], ("CALDAV_EXPOSE_EXACT_TOOLS", "true")],
-            &["CALDAV_EXPOSE_EXACT_TOOLS"],
         ),
         (
             &[base[0], base[1], base[2], ("CALDAV_CA_FILE", "/nonexistent.pem")],

@@ -53,7 +53,6 @@ fn each_wrong_value_names_its_variable() {
         ("CALDAV_CONFIRMATION_POLICY", "sometimes"),
         ("CALDAV_INTEROPERABILITY_PROFILE", "sogo"),
         ("CALDAV_TOOLSETS", "semantic,planner"),
-        ("CALDAV_EXPOSE_EXACT_TOOLS", "TRUE"),
         ("CALDAV_PASSWORD_FILE", "/nonexistent"),
         ("KALENDS_TZDATA", "zoneinfo"),
     ] {
@@ -83,6 +82,7 @@ fn right_values_are_taken() {
         ("CALDAV_URL", "https://dav.example.com"),
         ("CALDAV_AUTH_SCHEME", ""),
         ("CALDAV_EXPOSE_EXACT_TOOLS", "yes"),
+        ("CALDAV_EXPOSE_EXACT_TOOLS", "TRUE"),
         ("CALDAV_TOOLSETS", "semantic"),
         ("CALDAV_EVALUATION_TIME_ZONE", "Europe/Berlin"),
         ("CALDAV_TASK_LISTS", "ignored"),

@@ -3,6 +3,7 @@
 pub(crate) mod calendar_entities_query;
 pub(crate) mod calendar_occurrences_query;
 pub(crate) mod calendar_resources_changes;
+pub(crate) mod calendar_resources_exact_get;
 pub(crate) mod calendar_resources_get;
 pub(crate) mod calendars_free_busy;
 pub(crate) mod calendars_inspect;

@@ -22,7 +22,7 @@ use kalends_core::ops::exact_replace::ExactReplace;
 use kalends_core::ops::inspect_calendar::Inspection;
 use kalends_core::ops::move_resource::MoveResource;
 use kalends_core::ops::patch_calendar::PatchCalendar;
-use kalends_core::outcome::Outcome;
+use kalends_core::outcome::{Code, Outcome};
 use kalends_core::resource::Resource;
 use serde_json::{Map, Value, json};
 
@@ -169,6 +169,22 @@ where
         Change::Unchanged => Ended::Done(untouched("no_change")),
         Change::Committed(committed) => Ended::Done(success(&committed, detail)),
     })
+}
+
+/// A failure in the result of a tool. Those that write octets show of the current state only where it is.
+pub(crate) fn failure(kind: Kind, failed: &Failed) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(failed)?;
+    if kind.is_exact() {
+        if let Some(current) = value.get_mut("currentSnapshot").and_then(Value::as_object_mut) {
+            let shown = ["calendar", "resourceRevision", "entityRevision"];
+            current.retain(|name, _| shown.contains(&name.as_str()));
+        }
+        if failed.error.code == Code::OpaqueResource {
+            value["code"] = json!(Code::InvalidCalendarData);
+            value["category"] = json!(Code::InvalidCalendarData.category());
+        }
+    }
+    Ok(value)
 }
 
 /// The result of a call that changed nothing and is no error.
