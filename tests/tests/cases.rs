@@ -4,7 +4,7 @@ mod answer;
 
 use std::collections::BTreeMap;
 
-use answer::{dav, ical};
+use answer::{dav, ical, moves};
 use kalends_tests::case::Case;
 
 /// How a case was answered.
@@ -20,7 +20,7 @@ pub(crate) enum Answered {
 use Answered::{Later, ReadHalf, Whole};
 
 /// Kinds without an operation.
-const LATER: [&str; 3] = ["auth", "move", "write"];
+const LATER: [&str; 2] = ["auth", "write"];
 
 /// The question of each case, by its number or by the shape of its answer.
 fn answer(case: &Case) -> Answered {
@@ -39,6 +39,7 @@ fn answer(case: &Case) -> Answered {
         16 => dav::outside_the_window(case),
         17 => dav::forgotten_token(case),
         18 => dav::cut_report(case),
+        19 => moves::taken(case),
         31 => ical::one_of(case),
         41 => ical::floating(case),
         42 => ical::days(case),

@@ -2,6 +2,7 @@
 
 pub(crate) mod dav;
 pub(crate) mod ical;
+pub(crate) mod moves;
 
 use kalends_core::account::Account;
 use kalends_core::env::Env;
