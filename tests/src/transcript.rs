@@ -139,6 +139,16 @@ impl Transcript {
             .count()
     }
 
+    /// The same rules at any path: where a resource goes is chosen by who makes it.
+    ///
+    /// # Panics
+    /// If the script has no rules.
+    pub fn anywhere(&mut self) {
+        for rule in self.server["rules"].as_array_mut().expect("rules") {
+            rule.as_object_mut().expect("a rule").remove("path");
+        }
+    }
+
     /// What was asked, as `METHOD path`.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {

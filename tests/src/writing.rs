@@ -659,7 +659,7 @@ pub fn check<T: Debug>(
             let moved = world.writes.iter().any(|write| write.line.starts_with("MOVE"));
             state == Mutation::Committed || moved && state == Mutation::Unknown
         }
-        Mutation::Unknown => matches!(state, Mutation::Unknown | Mutation::Committed),
+        Mutation::Unknown => state != Mutation::NotAttempted,
     };
     assert!(founded, "the machine knows something else: {story}");
     if let Err(failed) = outcome {

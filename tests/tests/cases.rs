@@ -4,7 +4,7 @@ mod answer;
 
 use std::collections::BTreeMap;
 
-use answer::{dav, ical, moves};
+use answer::{dav, ical, moves, write};
 use kalends_tests::case::Case;
 
 /// How a case was answered.
@@ -32,7 +32,10 @@ fn answer(case: &Case) -> Answered {
         9 => dav::texts(case),
         10 => dav::missing_tags(case),
         11 => dav::odd_tags(case),
-        12 => dav::weak_tag(case),
+        12 => {
+            write::strong_tag(case);
+            dav::weak_tag(case)
+        }
         13 => dav::not_xml(case),
         14 => dav::access(case),
         15 => dav::colors(case),
@@ -40,13 +43,27 @@ fn answer(case: &Case) -> Answered {
         17 => dav::forgotten_token(case),
         18 => dav::cut_report(case),
         19 => moves::taken(case),
+        20 => write::no_tag(case),
+        21 => write::lost_answer(case),
+        22 => write::other_name(case),
+        23 => write::hostile_uids(case),
+        24 => write::keeps_everything(case),
+        25 => write::masked(case),
+        26 => write::forbidden(case),
+        27 => write::stale(case),
+        28 => write::completes_one(case),
         31 => ical::one_of(case),
         41 => ical::floating(case),
         42 => ical::days(case),
         43 => ical::texts(case),
         45 => ical::attendees(case),
         46 => dav::busy_by_component(case),
-        47 | 48 | 50 => Later,
+        47 => Later,
+        48 => {
+            write::takes_one_day(case);
+            Whole
+        }
+        50 => write::guests(case),
         51 => dav::names(case),
         53 => dav::one_uid(case),
         _ if LATER.contains(&case.kind.as_str()) => Later,

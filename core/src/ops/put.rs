@@ -306,6 +306,11 @@ impl Put<'_> {
                 "The CalDAV server says that it was written, and it could not be read back. Do not write it again; read it by its href or query for it.".into(),
                 Mutation::Committed,
             ),
+            // What goes only where nothing is did not go where another resource is, and does not go there later.
+            (Verdict::Unknown, Ok(seen)) if self.is_taken(&seen) => {
+                let text = "No clear answer came, and there is another resource where this one would go, so it was not written. Query before you try again.";
+                failed(Code::Conflict, text.into(), Mutation::NotCommitted)
+            }
             (Verdict::Unknown, seen) => {
                 let text = format!(
                     "It is not known whether this was written: no clear answer came, and what is at {} does not prove it. It may still be written later. Do not send it again before you have looked there.",
@@ -318,6 +323,12 @@ impl Put<'_> {
                 }
             }
         })
+    }
+
+    /// Whether a resource with another UID is where a new one would go.
+    fn is_taken(&self, found: &Resource) -> bool {
+        let own = Entity::read(self.body.clone());
+        self.precondition == Precondition::Absent && found.entity.uid().is_some() && found.entity.uid() != own.uid()
     }
 
     /// What was found, against what was meant.

@@ -198,7 +198,23 @@ fn refuses_an_early_end() {
 }
 
 fn compare(case: &Case, file: &str, queries: &Value) {
-    let (memory, zone) = (Memory::of(case, file), case.zone());
+    answers(&Memory::of(case, file), case, file, queries);
+}
+
+/// The queries after a change, by which the only resource of a file has become this one.
+pub(crate) fn compare_after(case: &Case, file: &str, changed: String) {
+    let memory = Memory::of(case, file);
+    let server = memory.server.clone().put("work/0.ics", changed);
+    answers(
+        &Memory { server, ..memory },
+        case,
+        file,
+        &case.expected["queries_after_the_change"],
+    );
+}
+
+fn answers(memory: &Memory, case: &Case, file: &str, queries: &Value) {
+    let zone = case.zone();
     for query in queries.as_array().expect("queries") {
         let found = memory.rows(text(&query["from"]), text(&query["to"]), &zone);
         if query["summaries"].is_array() {

@@ -3,6 +3,7 @@
 pub(crate) mod dav;
 pub(crate) mod ical;
 pub(crate) mod moves;
+pub(crate) mod write;
 
 use kalends_core::account::Account;
 use kalends_core::env::Env;
