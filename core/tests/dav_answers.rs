@@ -402,3 +402,96 @@ fn an_empty_multistatus_is_an_answer() {
     let (members, tail) = try_read(b"\xEF\xBB\xBF<multistatus xmlns='DAV:'/>\n<!-- end -->").unwrap();
     assert_eq!((members.len(), tail), (0, Tail::default()));
 }
+
+/// A response that is written like one before it is read by that one's pattern: each has to say what it says alone.
+#[test]
+fn a_response_says_the_same_after_any_other() {
+    let ok = "<D:status>HTTP/1.1 200 OK</D:status>";
+    let entity = |href: &str, props: &str| {
+        format!("<D:response><D:href>{href}</D:href><D:propstat><D:prop>{props}</D:prop>{ok}</D:propstat></D:response>")
+    };
+    let whole = |href: &str, etag: &str, data: &str| {
+        let props = format!("<D:getetag>{etag}</D:getetag><C:calendar-data>{data}</C:calendar-data>");
+        entity(href, &props)
+    };
+    let missing =
+        "<D:propstat><D:prop><D:getcontentlength/></D:prop><D:status>HTTP/1.1 404 Not Found</D:status></D:propstat>";
+    let responses = [
+        whole("/a.ics", "\"1\"", "BEGIN:VCALENDAR\r\nX:1\r\nEND:VCALENDAR\r\n"),
+        whole(
+            " /b.ics\n",
+            "&quot;2&quot;",
+            "X:a&amp;b &lt;\rc&#13;\nd&#xD;&#13;\n\r\n",
+        ),
+        whole("/c.ics", "W/\"3\"", "\r"),
+        whole("/d.ics", "4", "<![CDATA[X:<>&\r\n]]>"),
+        whole("/e.ics", "\"5\"", "X:1<!-- here -->X:2"),
+        whole("/f&amp;.ics", "\"6", ""),
+        whole("/g.ics", "", "X:&nbsp;"),
+        whole("/h.ics", "\"8\"", "X:&amp"),
+        whole("/i.ics", "\"9\"", "X:&&amp;;"),
+        whole("", "\"10\"", "X"),
+        whole(" ", "\"11\"", "X").replace("200 OK", "403 Forbidden"),
+        entity(
+            "/k.ics",
+            "<D:getetag>\"12\"</D:getetag><D:getcontentlength> 7 </D:getcontentlength>",
+        ),
+        entity(
+            "/l.ics",
+            "<D:getetag>\"13\"</D:getetag><D:getcontentlength>many</D:getcontentlength>",
+        ),
+        entity("/m.ics", "<D:getetag>\"14\"</D:getetag><D:getetag>\"15\"</D:getetag>"),
+        entity("/n.ics", "<D:getetag/>"),
+        format!("\n {} ", entity("/o.ics", "<D:getetag>\"16\"</D:getetag>")),
+        entity("/p.ics", "<D:getetag>\"17\"</D:getetag>").replace("</D:propstat>", &format!("</D:propstat>{missing}")),
+        entity("/q.ics", "<D:getetag>\"18\"</D:getetag>").replace("200 OK", "404"),
+        entity("/r.ics", "<getetag xmlns='DAV:'>\"19\"</getetag>"),
+        "<D:response><D:href>/s.ics</D:href><D:status>HTTP/1.1 404</D:status></D:response>".to_owned(),
+        "<D:response><D:href>/t</D:href><D:href>/u</D:href><D:status>410</D:status></D:response>".to_owned(),
+    ];
+    // The same names and tags twice, so that each follows one of its own kind.
+    let alone: Vec<_> = responses
+        .iter()
+        .map(|response| try_read(wrapped(response).as_bytes()).map_err(|fault| fault.kind))
+        .collect();
+    assert_eq!(alone.iter().filter(|read| read.is_ok()).count(), 16);
+    for first in 0..responses.len() {
+        for second in 0..responses.len() {
+            for third in [0, 1, first, second] {
+                let order = [first, second, third];
+                let body = wrapped(&order.map(|at| responses[at].as_str()).concat());
+                let read = try_read(body.as_bytes()).map_err(|fault| fault.kind);
+                let mut expected = Ok(Vec::new());
+                for at in order {
+                    match (&mut expected, &alone[at]) {
+                        (Ok(all), Ok((members, _))) => all.extend(members.iter().cloned()),
+                        (Ok(_), Err(fault)) => expected = Err(fault.clone()),
+                        (Err(_), _) => {}
+                    }
+                }
+                assert_eq!(read.map(|(members, _)| members), expected, "{order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_are_bounded_where_responses_are_alike() {
+    let response = "<D:response><D:href>/a</D:href><D:propstat><D:prop><D:getetag>\"1\"</D:getetag></D:prop>\
+                    <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>";
+    let body = wrapped(&response.repeat(5));
+    let read = |elements: usize| {
+        let limits = Limits {
+            elements,
+            ..Limits::default()
+        };
+        multistatus::read(207, XML, body.as_bytes(), &limits, &mut |_| ControlFlow::Continue(()))
+    };
+    assert_eq!(read(1 + 5 * 6).unwrap().members, 5);
+    let limit = XmlFault::Limit {
+        limited: Limited::Elements,
+        observed: 31,
+        limit: 30,
+    };
+    assert_eq!(read(5 * 6).unwrap_err().kind, FaultKind::Xml(limit));
+}

@@ -1,5 +1,7 @@
 //! `DAV:multistatus` (RFC 4918, section 13), read one response at a time.
 
+mod pattern;
+
 use std::ops::ControlFlow;
 
 use crate::dav::error_body::{self, Precondition};
@@ -8,6 +10,8 @@ use crate::dav::name::Name;
 use crate::dav::props::Props;
 use crate::dav::xml::{Limited, Limits, Reader, XmlFault};
 use crate::href::MAX_HREF;
+
+use pattern::Pattern;
 
 /// The most failed conditions and unavailable properties that are kept of one response.
 const MAX_REMARKS: usize = 64;
@@ -101,11 +105,24 @@ fn read_body(
         return Err(FaultKind::Shape("the root is not DAV:multistatus"));
     }
     let mut tail = Tail::default();
-    while let Some(name) = xml.child()? {
+    let mut pattern = None;
+    loop {
+        let begin = xml.at();
+        let fits = pattern.as_ref().filter(|_| tail.members < limits.responses);
+        if let Some(member) = fits.and_then(|pattern: &Pattern<'_>| pattern.next(&mut xml, limits.text)) {
+            tail.members += 1;
+            if each(member).is_break() {
+                tail.stopped = true;
+                return Ok(tail);
+            }
+            continue;
+        }
+        let Some(name) = xml.child()? else { break };
         match name {
             Name::Response => {
                 let mut member = Member::default();
-                if let Err(fault) = response(&mut xml, limits, &mut tail, &mut member, each) {
+                let read = response(&mut xml, limits, &mut tail, &mut member, begin, &mut pattern, each);
+                if let Err(fault) = read {
                     *within = Some(member.href).filter(|href| !href.is_empty());
                     return Err(fault);
                 }
@@ -131,19 +148,25 @@ fn read_body(
     clippy::wildcard_enum_match_arm,
     reason = "names are open: what is not read is skipped"
 )]
-fn response(
-    xml: &mut Reader<'_>,
+fn response<'a>(
+    xml: &mut Reader<'a>,
     limits: &Limits,
     tail: &mut Tail,
     member: &mut Member,
+    begin: usize,
+    pattern: &mut Option<Pattern<'a>>,
     each: &mut dyn FnMut(Member) -> ControlFlow<()>,
 ) -> Result<(), FaultKind> {
+    // The start of the response is behind.
+    let elements = xml.elements() - 1;
+    xml.unmark();
     let mut further = Vec::new();
     let mut has_propstat = false;
     while let Some(name) = xml.child()? {
         match name {
             Name::Href => {
                 let href = href(xml)?;
+                xml.mark(Name::Href);
                 let observed = tail.members + further.len() + 1;
                 if observed > limits.responses {
                     return Err(FaultKind::Xml(XmlFault::Limit {
@@ -176,6 +199,9 @@ fn response(
     }
     if has_propstat && !further.is_empty() {
         return Err(FaultKind::Shape("a response has several hrefs and properties"));
+    }
+    if further.is_empty() {
+        *pattern = Pattern::of(xml, begin, xml.elements() - elements, member);
     }
     // Remarks are not repeated: a copy for each of many hrefs would multiply the body.
     let status = member.status;
@@ -214,6 +240,9 @@ fn propstat(xml: &mut Reader<'_>, member: &mut Member) -> Result<(), FaultKind> 
                         count += 1;
                     }
                     props.read(property, xml)?;
+                    if matches!(property, Name::Etag | Name::ContentLength | Name::CalendarData) {
+                        xml.mark(property);
+                    }
                 }
                 xml.tolerate_undeclared(false);
             }

@@ -11,6 +11,7 @@ mod text;
 mod writer;
 
 pub use reader::Reader;
+pub(in crate::dav) use text::resolved;
 pub use writer::Writer;
 
 /// The deepest nesting of elements that is accepted.

@@ -42,7 +42,12 @@ enum Token<'a> {
 /// Reads one document from its beginning to its end. Every element whose start is returned must be read or skipped
 /// to its end by [`Self::child`], [`Self::text`] or [`Self::skip`].
 pub struct Reader<'a> {
+    source: &'a str,
     tokens: quick_xml::Reader<&'a [u8]>,
+    /// Where the text began that was read last; none of an empty-element tag.
+    text_at: Option<usize>,
+    /// Texts that were marked, with where they begin.
+    marks: Vec<(Name, usize)>,
     limits: Limits,
     bindings: Vec<Binding>,
     /// Values of `xml:lang` in force, each with the depth of its element.
@@ -78,7 +83,10 @@ impl<'a> Reader<'a> {
         tokens.config_mut().check_end_names = true;
         tokens.config_mut().allow_unmatched_ends = false;
         Ok(Self {
+            source: text,
             tokens,
+            text_at: None,
+            marks: Vec::new(),
             limits,
             bindings: Vec::new(),
             languages: Vec::new(),
@@ -91,6 +99,48 @@ impl<'a> Reader<'a> {
             rooted: false,
             tolerant: false,
         })
+    }
+
+    /// The document.
+    pub(in crate::dav) fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// How much of the document was read.
+    pub(in crate::dav) fn at(&self) -> usize {
+        self.source.len() - self.tokens.get_ref().len()
+    }
+
+    /// How many elements were read.
+    pub(in crate::dav) fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Marks the text that was read last, unless it is that of an empty-element tag.
+    pub(in crate::dav) fn mark(&mut self, name: Name) {
+        self.marks.extend(self.text_at.map(|at| (name, at)));
+    }
+
+    /// The texts that were marked, in order.
+    pub(in crate::dav) fn marks(&self) -> &[(Name, usize)] {
+        &self.marks
+    }
+
+    /// Forgets all marks.
+    pub(in crate::dav) fn unmark(&mut self) {
+        self.marks.clear();
+    }
+
+    /// Passes over whole elements that come next, where an end was read last. The caller knows what they hold. False,
+    /// and nothing is done, where they are too many.
+    pub(in crate::dav) fn pass(&mut self, octets: usize, elements: usize) -> bool {
+        if self.ends_at_once || self.elements + elements > self.limits.elements {
+            return false;
+        }
+        self.elements += elements;
+        let rest = self.tokens.get_mut();
+        *rest = &rest[octets..];
+        true
     }
 
     /// The root element's name.
@@ -128,6 +178,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Any fault up to there.
     pub fn text(&mut self) -> Result<String, XmlFault> {
+        self.text_at = Some(self.at()).filter(|_| !self.ends_at_once);
         let mut text = String::new();
         loop {
             match self.token(false)? {

@@ -92,6 +92,34 @@ pub(super) fn referred(name: &str) -> Result<Cow<'static, str>, XmlFault> {
     }))
 }
 
+/// The text of an element without markup: references resolved, line ends normalised (XML 1.0, 2.11). `None` if a
+/// reference is broken.
+pub(in crate::dav) fn resolved(raw: &str) -> Option<Cow<'_, str>> {
+    let special = |from: usize| memchr::memchr2(b'&', b'\r', &raw.as_bytes()[from..]).map(|at| from + at);
+    let Some(mut at) = special(0) else {
+        return Some(Cow::Borrowed(raw));
+    };
+    let (mut out, mut from) = (String::with_capacity(raw.len()), 0);
+    loop {
+        out.push_str(&raw[from..at]);
+        let rest = &raw[at + 1..];
+        if raw.as_bytes()[at] == b'\r' {
+            out.push('\n');
+            from = at + 1 + usize::from(rest.starts_with('\n'));
+        } else {
+            let (name, _) = rest.split_once(';').filter(|(name, _)| !name.contains('&'))?;
+            out.push_str(&referred(name).ok()?);
+            from = at + name.len() + 2;
+        }
+        match special(from) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    out.push_str(&raw[from..]);
+    Some(Cow::Owned(out))
+}
+
 /// Whether XML 1.0, 2.2, allows the character.
 pub(super) fn is_xml_char(c: char) -> bool {
     !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
