@@ -21,6 +21,7 @@ mod query;
 mod recurrence;
 pub mod script;
 mod vtimezone;
+mod write;
 
 use script::second;
 pub use vtimezone::vtimezone;
@@ -51,7 +52,7 @@ pub use recurrence::recurrence;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("ical_document", ical_document),
     ("vtimezone", vtimezone),
     ("edit", edit),
@@ -61,6 +62,7 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("flow_scan", flow_scan),
     ("flow_one_calendar", flow_one_calendar),
     ("flow_query", flow_query),
+    ("flow_write", flow_write),
     ("free_busy", free_busy),
     ("mcp_line", mcp_line),
 ];
@@ -162,6 +164,14 @@ pub fn flow_scan(data: &[u8]) {
 /// If a host is asked that nobody allowed, a query has no end, or honest answers make a wrong one.
 pub fn flow_query(data: &[u8]) {
     query::play(data);
+}
+
+/// Changes a resource while requests and answers are lost, done late or twice, and other people change it.
+///
+/// # Panics
+/// If a promise of [`kalends_tests::writing`] is broken.
+pub fn flow_write(data: &[u8]) {
+    write::play(data);
 }
 
 /// Inspects a Calendar, asks when it is busy and what has changed in it, on a server that answers as scripted.

@@ -5,16 +5,27 @@
 pub struct Choices {
     path: Vec<(usize, usize)>,
     at: usize,
+    script: Vec<u8>,
 }
 
 impl Choices {
+    /// The path that these octets choose, one for each choice, and the first possibility when they end.
+    #[must_use]
+    pub fn scripted(octets: &[u8]) -> Self {
+        Self {
+            script: octets.iter().rev().copied().collect(),
+            ..Self::default()
+        }
+    }
+
     /// Chooses one of `arity` possibilities: the next one that has not been visited on this path.
     ///
     /// # Panics
     /// If the same path offers other possibilities than before: what is explored is not deterministic.
     pub fn pick(&mut self, arity: usize) -> usize {
         if self.at == self.path.len() {
-            self.path.push((0, arity));
+            let first = self.script.pop().map_or(0, |octet| usize::from(octet) % arity);
+            self.path.push((first, arity));
         }
         let (chosen, known) = self.path[self.at];
         assert_eq!(known, arity, "the same path must offer the same choices");

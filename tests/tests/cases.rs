@@ -4,7 +4,7 @@ mod answer;
 
 use std::collections::BTreeMap;
 
-use answer::{dav, ical, write};
+use answer::{dav, ical, moves, write};
 use kalends_tests::case::Case;
 
 /// How a case was answered.
@@ -20,7 +20,7 @@ pub(crate) enum Answered {
 use Answered::{Later, ReadHalf, Whole};
 
 /// Kinds without an operation.
-const LATER: [&str; 3] = ["auth", "move", "write"];
+const LATER: [&str; 2] = ["auth", "write"];
 
 /// The question of each case, by its number or by the shape of its answer.
 fn answer(case: &Case) -> Answered {
@@ -42,6 +42,7 @@ fn answer(case: &Case) -> Answered {
         16 => dav::outside_the_window(case),
         17 => dav::forgotten_token(case),
         18 => dav::cut_report(case),
+        19 => moves::taken(case),
         20 => write::no_tag(case),
         21 => write::lost_answer(case),
         22 => write::other_name(case),

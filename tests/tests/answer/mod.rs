@@ -2,6 +2,7 @@
 
 pub(crate) mod dav;
 pub(crate) mod ical;
+pub(crate) mod moves;
 pub(crate) mod write;
 
 use kalends_core::account::Account;
