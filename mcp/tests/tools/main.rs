@@ -6,6 +6,7 @@
 mod arguments;
 mod cases;
 mod catalog;
+mod changes;
 #[path = "../client/mod.rs"]
 mod client;
 mod compact;
