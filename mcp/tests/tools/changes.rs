@@ -526,3 +526,62 @@ fn exact_tools_are_there_only_where_they_are_asked_for() {
     let id = plain.server.request("tools/call", call);
     assert_eq!(plain.server.answer(id)["error"]["code"], -32602);
 }
+
+/// Every field that is sent is in the result, from a new one as from a patch of each field alone, and goes when it is cleared.
+#[test]
+fn no_field_is_lost_on_the_way() {
+    let mut account = Account::new(&[]);
+    let event = json!({
+        "summary": "a", "description": "b", "start": berlin("2026-12-01T09:00:00"), "end": berlin("2026-12-01T10:30:00"),
+        "location": "c", "geo": {"latitude": 52.5, "longitude": 13.25}, "status": "TENTATIVE", "transparency": "TRANSPARENT",
+        "classification": "PRIVATE", "priority": 5, "categories": ["d"], "url": "https://example.com/"
+    });
+    let todo = json!({
+        "summary": "a", "description": "b", "start": berlin("2026-12-01T09:00:00"), "due": berlin("2026-12-01T10:30:00"),
+        "status": "IN-PROCESS", "priority": 5, "categories": ["d"]
+    });
+    for (kind, fields) in [("event", event), ("todo", todo)] {
+        let [create, patch] = ["create", "patch"].map(|tool| format!("{kind}s_{tool}"));
+        let ask = |fields: Value| json!({"destination": work(), "entity": {"kind": kind, "fields": fields}});
+        let made = account.change(&create, ask(fields.clone()));
+        let shown = &made["snapshot"]["projection"]["fields"];
+        for (name, sent) in fields.as_object().unwrap() {
+            let open = ["status", "transparency", "classification"].contains(&name.as_str());
+            let found = if open { &shown[name]["rawValue"] } else { &shown[name] };
+            assert_eq!(found, sent, "{kind} {name}");
+        }
+        let bare = json!({"start": berlin("2026-12-01T09:00:00")});
+        let mut revision = account.done(&create, ask(bare));
+        for (name, sent) in fields.as_object().unwrap() {
+            if name == "categories" || name == "start" {
+                continue;
+            }
+            // An end and the usual length exclude each other.
+            let mut set = vec![json!({"field": name, "operation": "set", "value": sent})];
+            if name == "end" {
+                set.push(json!({"field": "duration", "operation": "clear"}));
+            }
+            for (scalars, there) in [
+                (json!(set), true),
+                (json!([{"field": name, "operation": "clear"}]), false),
+            ] {
+                let ask = json!({"snapshot": revision, "target": {"scope": "master"}, "patch": {"scalars": scalars}});
+                let result = account.change(&patch, ask);
+                assert_eq!(result["outcome"], "success", "{kind} {name}: {result:#}");
+                assert_eq!(
+                    result["snapshot"]["projection"]["fields"].get(name).is_some(),
+                    there,
+                    "{kind} {name}"
+                );
+                revision = result["snapshot"]["entityRevision"].clone();
+            }
+        }
+        let categories = json!([{"field": "categories", "operation": "addRemove", "add": ["x", "y"]}]);
+        let ask = json!({"snapshot": revision, "target": {"scope": "master"}, "patch": {"collections": categories}});
+        let result = account.change(&patch, ask);
+        assert_eq!(
+            result["snapshot"]["projection"]["fields"]["categories"],
+            json!(["x", "y"])
+        );
+    }
+}
