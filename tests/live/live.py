@@ -57,12 +57,14 @@ WRITERS = {"mcp 1.30.0", "mcp 2.3.0 auto", "sdk 1.32.2", "client 2.4.0 auto"}   
 FAULTS = "mcp 1.30.0"   # the client of the conversations about faults
 TOOLS = ["calendar_entities_query", "calendar_occurrences_add", "calendar_occurrences_cancel", "calendar_occurrences_exclude",
          "calendar_occurrences_query", "calendar_occurrences_restore_cancellation", "calendar_occurrences_restore_exclusion",
-         "calendar_resources_changes", "calendar_resources_delete", "calendar_resources_get", "calendars_free_busy",
-         "calendars_inspect", "calendars_list", "events_create", "events_patch", "todos_complete", "todos_create", "todos_patch",
+         "calendar_resources_changes", "calendar_resources_delete", "calendar_resources_get", "calendar_resources_move",
+         "calendars_create", "calendars_delete", "calendars_free_busy", "calendars_inspect", "calendars_list", "calendars_patch", "events_create", "events_patch", "todos_complete", "todos_create", "todos_patch",
          "todos_query"]
 RESOURCES, MORE, MEMORY, PROPFINDS = 100, 1000, 10_000, 3     # MORE on Radicale 3.9 only
 # tools whose results have two forms
-DETAIL = {tool for tool in TOOLS if tool.startswith(("events_", "todos_", "calendar_occurrences_")) or tool in ("calendar_entities_query", "calendar_resources_get")}
+DETAIL = {tool for tool in TOOLS if tool.startswith(("events_", "todos_", "calendar_occurrences_"))} | {
+    "calendar_entities_query", "calendar_resources_get", "calendar_resources_move", "calendar_resources_exact_create",
+    "calendar_resources_exact_replace"}
 NO_CALDAV = {"upstream_protocol_error", "unsupported_capability", "not_found"}
 TOO_LARGE = {"limit_exhausted", "payload_too_large", "upstream_protocol_error"}
 with open(os.path.join(TESTS, "bench", "servers", "kalends.json")) as f:

@@ -25,6 +25,8 @@ class Rig:
     must: bool = True                   # not coming up is a failure; else it is told and left out
     system: bool = False                # it comes as Debian packages
     profile: str = ""                   # CALDAV_INTEROPERABILITY_PROFILE where a report needs it
+    makes: tuple = ("success", "committed")         # how it makes a calendar, and renames one
+    renames: tuple = ("success", "committed")
     moves: str = ""                     # CALDAV_INTEROPERABILITY_PROFILE under which it moves resources
     scheduling: str = "not_advertised"
     shelf: bool = True                   # its Entity Tags say whether a body changed; else bodies are asked for each time
@@ -45,7 +47,7 @@ RIGS = {
     "davical": Rig("davical.sh", "/caldav.php/alice/", {"calendar"}, "sdk 1.32.2", must=False, system=True, scheduling="advertised",
                    work="Work &amp; more"),     # it escapes the name of MKCALENDAR twice
     "sogo": Rig("sogo.sh", "/SOGo/dav/alice/Calendar/", {"personal"}, "mcp 1.16.0", must=False, system=True, scheduling="advertised",
-                shelf=False, rewrites={"floating"}, protects=False,
+                shelf=False, rewrites={"floating"}, protects=False, makes=("fidelity_failure", "committed"),      # it drops the colour
                 # It takes floating times for UTC, and gives an Event an end.
                 stores={"floating": [("T080000", "T080000Z"), ("T081500", "T081500Z")],
                         "floating-midnight": [("T233000", "T233000Z"), ("T003000", "T003000Z")],

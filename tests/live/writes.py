@@ -222,6 +222,49 @@ def move(check, a, stdio, ask, said, proxy):
         check("it can be deleted afterwards", out["content"].get("outcome") == "success", said(out))
 
 
+def calendars(check, a, stdio, ask, said, proxy):
+    """a Calendar from its creation to its end, and what the server makes of its properties"""
+    check.of(f"calendars on {a.server}")
+    with contextlib.closing(stdio(a, a.url(proxy), CALDAV_CONFIRMATION_POLICY="never", CALDAV_SCHEDULING_MODE="server_managed")) as server:
+        told = lambda out: (out["content"].get("outcome") or out["content"].get("code"), out["content"].get("mutationState"))
+        out = ask(check, a, server, "calendars_create", displayName="Made here", entityKinds=["event", "todo"], color="#336699")
+        check(f"a calendar is made: {told(out)}", told(out) == a.rig.makes, said(out))
+        again = ask(check, a, server, "calendars_create", displayName="made HERE ", entityKinds=["event"])
+        check("a name that is taken is refused", told(again) == ("conflict", "not_attempted"), said(again))
+        found = [c for c in ask(check, a, server, "calendars_list")["content"]["items"] if c["displayName"] == "Made here"]
+        if not found:
+            return check("the new calendar is listed", False, said(out))
+        href = found[0]["calendar"]["href"]
+        out = ask(check, a, server, "calendars_patch", calendarHref=href, patch={"displayName": {"operation": "set", "value": "Renamed"}})
+        check(f"is renamed: {told(out)}", told(out) == a.rig.renames, said(out))
+        out = ask(check, a, server, "calendars_delete", href=href)
+        check(f"is deleted: {told(out)}", told(out) == ("success", "committed"), said(out))
+        hrefs = [c["calendar"]["href"] for c in ask(check, a, server, "calendars_list")["content"]["items"]]
+        check("and is not listed any more", href not in hrefs, hrefs)
+
+
+def exact(check, a, stdio, ask, said, proxy):
+    """octets as they are, on a server that keeps them or not"""
+    check.of(f"exact writes on {a.server}")
+    home = f"{proxy.base}{a.rig.home}writes/"
+    text = ("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:exact\r\nDTSTAMP:20260101T000000Z\r\n"
+            "DTSTART:20270315T090000Z\r\nDTEND:20270315T100000Z\r\nSUMMARY:Exact\r\nX-ODD;A=b:c\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+    with contextlib.closing(stdio(a, a.url(proxy), CALDAV_CONFIRMATION_POLICY="never", CALDAV_EXPOSE_EXACT_TOOLS="true")) as server:
+        out = ask(check, a, server, "calendar_resources_exact_create", destinationHref=home + "exact.ics", utf8Resource=text)
+        told = out["content"].get("outcome") or out["content"].get("code")
+        stored = rigs.request(a.base, "GET", f"{a.rig.home}writes/exact.ics")[1]
+        check(f"is stored, and told as what it is: {told}", out["content"]["mutationState"] == "committed"
+              and (told == "success") == (stored == text.encode()) and told in ("success", "fidelity_failure"), f"{said(out)} {stored}")
+        out = ask(check, a, server, "calendar_resources_get", href=home + "exact.ics")
+        revision = out["content"]["snapshot"]["entityRevision"]
+        again = ask(check, a, server, "calendar_resources_exact_create", destinationHref=home + "exact.ics", utf8Resource=text.replace("Exact", "Other"))
+        check("what is there is not overwritten", again["content"].get("mutationState") in ("not_attempted", "not_committed")
+              and b"SUMMARY:Exact" in rigs.request(a.base, "GET", f"{a.rig.home}writes/exact.ics")[1], said(again))
+        out = ask(check, a, server, "calendar_resources_exact_replace", revision=revision, utf8Resource=text.replace("Exact", "Replaced"))
+        check("is replaced", out["content"].get("mutationState") == "committed"
+              and b"SUMMARY:Replaced" in rigs.request(a.base, "GET", f"{a.rig.home}writes/exact.ics")[1], said(out))
+
+
 def folder(check, a, stdio, ask, said):
     """moves of the account that is a folder"""
     check.of("moves in a folder")
@@ -246,5 +289,7 @@ def all_of(check, a, clients, converse, judge, stdio, ask, said, proxy):
     rewritten(check, a, stdio, ask, said, proxy())
     race(check, a, stdio, ask, said, proxy())
     move(check, a, stdio, ask, said, proxy())
+    calendars(check, a, stdio, ask, said, proxy())
+    exact(check, a, stdio, ask, said, proxy())
     if a.server == "radicale":
         folder(check, a, stdio, ask, said)
