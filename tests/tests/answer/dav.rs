@@ -21,7 +21,7 @@ use kalends_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
 use super::{ask, name, run, strings, summary, text, year};
-use crate::Answered::{self, ReadHalf, Whole};
+use crate::Answered::{self, Whole};
 
 const WORK: &str = "https://cal.example.com/dav/calendars/ana/work/";
 const HOME: &str = "/dav/calendars/ana/";
@@ -62,17 +62,21 @@ fn queried(case: &Case, calendar: &str, file: &str, more: &[Value]) -> (Occurren
 
 /// The Calendars, where the home is listed by `home.xml`.
 fn listed(case: &Case) -> CalendarList {
+    let mut server = Transcript::with_rules(&case.folder, &home());
+    let account = server.account(&[]);
+    run(ListCalendars, &account, &mut server).expect("the Calendars are listed")
+}
+
+/// The way to the Calendars of a case.
+pub(crate) fn home() -> [Value; 2] {
     let principal = multistatus(&format!(
         "<d:response><d:href>/</d:href><d:propstat><d:prop><c:calendar-home-set><d:href>{HOME}</d:href></c:calendar-home-set></d:prop>\
          <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"
     ));
-    let rules = [
+    [
         json!({"method": "PROPFIND", "path": "/", "status": 207, "body": principal}),
         json!({"method": "PROPFIND", "path": HOME, "status": 207, "body_file": "home.xml"}),
-    ];
-    let mut server = Transcript::with_rules(&case.folder, &rules);
-    let account = server.account(&[]);
-    run(ListCalendars, &account, &mut server).expect("the Calendars are listed")
+    ]
 }
 
 /// What a case expects of each Calendar, by display name.
@@ -222,7 +226,7 @@ pub(crate) fn rate_limited(case: &Case) -> Answered {
         assert_eq!(again.code, Code::UpstreamRateLimited);
         assert!(wait.is_null() || server.asked.len() == before, "{:?}", server.lines());
     }
-    ReadHalf
+    Whole
 }
 
 /// Members of a multiget without propstat.
@@ -312,7 +316,7 @@ pub(crate) fn missing_tags(case: &Case) -> Answered {
             tag
         );
     }
-    ReadHalf
+    Whole
 }
 
 /// The calendar data of one member of a file.
@@ -342,7 +346,7 @@ pub(crate) fn odd_tags(case: &Case) -> Answered {
         .map(|row| json!({"name": name(row), "if_match": row.resource.etag}))
         .collect();
     assert_eq!(json!(events), case.expected["events"]);
-    ReadHalf
+    Whole
 }
 
 /// An Entity Tag that compression weakens.
@@ -361,7 +365,7 @@ pub(crate) fn weak_tag(case: &Case) -> Answered {
             .iter()
             .any(|asked| asked.method == "GET" && plain(asked.header("accept-encoding")))
     );
-    ReadHalf
+    Whole
 }
 
 /// Success without a multistatus.
@@ -410,7 +414,7 @@ pub(crate) fn colors(case: &Case) -> Answered {
             ),
         },
     });
-    ReadHalf
+    Whole
 }
 
 /// A server that gives all that it has, whatever is asked.
@@ -479,7 +483,7 @@ pub(crate) fn names(case: &Case) -> Answered {
             }
         }
     }
-    ReadHalf
+    Whole
 }
 
 /// Several resources with one UID.
@@ -495,7 +499,7 @@ pub(crate) fn one_uid(case: &Case) -> Answered {
         .find(|it| it.code == "uid_not_unique")
         .expect("it is told");
     assert!(hrefs.iter().all(|href| told.message.contains(href)), "{}", told.message);
-    ReadHalf
+    Whole
 }
 
 /// Free/busy reports of one component for each period, under the profile that expects them and without it.

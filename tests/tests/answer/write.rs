@@ -7,16 +7,19 @@ use kalends_core::account::Account;
 use kalends_core::change::{Change, Changed, Consent, Failed, Revision};
 use kalends_core::env::Env;
 use kalends_core::href::Href;
+use kalends_core::ical::edit::collection::CollectionPatch;
 use kalends_core::ical::edit::create::NewFields;
 use kalends_core::ical::edit::patch::{Patch, Target};
 use kalends_core::ical::edit::scalar::ScalarPatch;
 use kalends_core::ical::entity::{Entity, Kind};
+use kalends_core::ical::structured::StructuredData;
 use kalends_core::ical::value::Temporal;
 use kalends_core::machine::Mutation;
 use kalends_core::operation::Operation;
 use kalends_core::ops::create_resource::CreateResource;
 use kalends_core::ops::delete_resource::DeleteResource;
 use kalends_core::ops::edit_resource::{Edit, EditResource, OccurrenceEdit};
+use kalends_core::ops::patch_calendar::{CalendarPatch, PatchCalendar, Set};
 use kalends_core::ops::scope::{CalendarChoice, Destination};
 use kalends_core::outcome::Code;
 use kalends_core::time::Utc;
@@ -26,7 +29,7 @@ use kalends_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
 use super::{ENV, run, strings, text, year};
-use crate::Answered::{self, ReadHalf, Whole};
+use crate::Answered::{self, Whole};
 
 const WORK: &str = "https://cal.example.com/dav/calendars/ana/work/";
 
@@ -482,6 +485,162 @@ pub(crate) fn guests(case: &Case) -> Answered {
         consent: Consent::NotNeeded,
     };
     check(failed(run(delete, &account, &mut server)), &server);
-    // Guests of a new Event and one guest less are decoded by the tools.
-    ReadHalf
+    let guest = json!({"attendees": [{"uri": "mailto:ben@example.com", "parameters": []}]});
+    let create = new(
+        "new@example.com",
+        NewFields {
+            start: Some(time("20260504T080000Z", None)),
+            end: Some(time("20260504T090000Z", None)),
+            structured: StructuredData::from_json(&guest, Kind::Event, "").expect("guests"),
+            ..NewFields::default()
+        },
+    );
+    let (mut server, account) = holding(case, "existing.ics", &auto());
+    check(failed(run(create, &account, &mut server)), &server);
+    let fewer = json!({"field": "attendees", "operation": "replaceAll", "values": []});
+    let fewer = Edit::Patch {
+        target: Target::Master,
+        patch: Patch {
+            collections: vec![CollectionPatch::from_json(&fewer, Kind::Event, "").expect("a patch")],
+            ..Patch::default()
+        },
+    };
+    let (mut server, account) = holding(case, "existing.ics", &auto());
+    check(failed(run(edit(target(), fewer), &account, &mut server)), &server);
+    Whole
+}
+
+/// A server with one Event, whose GET has these headers, and which takes what it is given.
+fn tagged(case: &Case, headers: &Value, put: u16) -> (Transcript, Arc<Account>) {
+    let event = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\n\
+        DTSTART:20260504T080000Z\r\nDTEND:20260504T090000Z\r\nSUMMARY:Old\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let rules = [
+        json!({"method": "GET", "status": 200, "headers": headers, "body": event}),
+        json!({"method": "PUT", "status": put}),
+    ];
+    let server = Transcript::with_rules(&case.folder, &rules);
+    let account = server.account(&[href(WORK)]);
+    (server, account)
+}
+
+/// A change is bound to a tag that a GET gives, and to nothing else.
+pub(crate) fn missing_tag(case: &Case) {
+    let target = |tag: &str| revision("app.ics", "1", Kind::Event, tag);
+    let wanted = text(&case.expected["write_variant_1"]["if_match"]);
+    let (mut server, account) = tagged(case, &json!({"ETag": wanted}), 204);
+    let _ = run(edit(target(wanted), title("New")), &account, &mut server);
+    assert_eq!(sent_if_match(&server), [wanted]);
+    let (mut server, account) = tagged(case, &json!({}), 204);
+    let failed = failed(run(edit(target(wanted), title("New")), &account, &mut server));
+    assert_eq!(
+        (failed.error.code, failed.state),
+        (Code::ConcurrencyUnavailable, Mutation::NotAttempted)
+    );
+    assert_eq!(
+        json!(count(&server, "PUT") > 0),
+        case.expected["write_variant_2"]["put_sent"]
+    );
+}
+
+/// Tags that are written in odd ways are sent as they should be.
+pub(crate) fn odd_tags(case: &Case) {
+    for event in case.expected["events"].as_array().expect("events") {
+        let wanted = text(&event["if_match"]);
+        let (mut server, account) = tagged(case, &json!({"ETag": wanted.trim_matches('"')}), 204);
+        let target = revision(text(&event["name"]), "1", Kind::Event, wanted);
+        let _ = run(edit(target, title("New")), &account, &mut server);
+        assert_eq!(sent_if_match(&server), [wanted]);
+    }
+}
+
+fn sent_if_match(server: &Transcript) -> Vec<&str> {
+    let puts = server.asked.iter().filter(|asked| asked.method == "PUT");
+    puts.map(|put| put.header("if-match")).collect()
+}
+
+/// A write that meets a server which wants to be left alone is not repeated.
+pub(crate) fn rate_limited(case: &Case) {
+    let (mut server, account) = tagged(case, &json!({"ETag": "\"1\""}), 429);
+    let target = revision("a.ics", "1", Kind::Event, "\"1\"");
+    let failed = failed(run(edit(target, title("New")), &account, &mut server));
+    assert_eq!(
+        (failed.error.code, failed.state),
+        (Code::UpstreamRateLimited, Mutation::NotCommitted)
+    );
+    assert_eq!(count(&server, "PUT"), 1);
+}
+
+/// A new name leaves the colour alone.
+pub(crate) fn name_alone(case: &Case) {
+    let properties = |value: &str| {
+        json!(format!(
+            "<d:multistatus xmlns:d='DAV:' xmlns:c='urn:ietf:params:xml:ns:caldav'><d:response><d:href>/dav/calendars/ana/work/</d:href><d:propstat><d:prop>\
+             <d:resourcetype><d:collection/><c:calendar/></d:resourcetype><d:displayname>{value}</d:displayname></d:prop>\
+             <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>"
+        ))
+    };
+    let rules = [
+        json!({"method": "PROPFIND", "status": 207, "body": properties("Old"), "times": 1}),
+        json!({"method": "PROPPATCH", "status": 207, "body": properties("")}),
+        json!({"method": "PROPFIND", "status": 207, "body": properties("New")}),
+    ];
+    let mut server = Transcript::with_rules(&case.folder, &rules);
+    let account = server.account(&[href(WORK)]);
+    let rename = PatchCalendar {
+        calendar_href: WORK.into(),
+        patch: CalendarPatch {
+            display_name: Some(Set::To("New".into())),
+            ..CalendarPatch::default()
+        },
+    };
+    run(rename, &account, &mut server).expect("renamed");
+    let sent = server
+        .asked
+        .iter()
+        .find(|asked| asked.method == "PROPPATCH")
+        .expect("a PROPPATCH");
+    assert!(
+        sent.body.contains("displayname") && !sent.body.contains("calendar-color"),
+        "{}",
+        sent.body
+    );
+}
+
+/// Something new goes to the Calendar that its name means, or nowhere.
+pub(crate) fn by_name(case: &Case, rules: &[Value]) {
+    for (destination, wanted) in [
+        (Some("Calendar"), Err(Code::Ambiguous)),
+        (Some("calendar"), Err(Code::Ambiguous)),
+        (Some("Work"), Ok(text(&case.expected["Work"]))),
+        (None, Err(Code::NotFound)),
+    ] {
+        let mut server = Transcript::with_rules(&case.folder, rules);
+        let account = server.account(&[]);
+        let named = |name: &str| Destination::Selected(CalendarChoice::Name(name.into()));
+        let start = Some(time("20260504T080000Z", None));
+        let create = CreateResource {
+            destination: destination.map_or(Destination::Default, named),
+            ..new(
+                "1",
+                NewFields {
+                    start,
+                    ..NewFields::default()
+                },
+            )
+        };
+        let failed = failed(run(create, &account, &mut server));
+        let puts: Vec<_> = server.asked.iter().filter(|asked| asked.method == "PUT").collect();
+        match wanted {
+            Err(code) => {
+                assert_eq!((failed.error.code, failed.state), (code, Mutation::NotAttempted));
+                assert!(puts.is_empty(), "{:?}", server.lines());
+            }
+            // The script knows no PUT: that one was sent, and where to, is what counts.
+            Ok(path) => assert!(
+                puts.len() == 1 && puts[0].path.starts_with(path),
+                "{:?}",
+                server.lines()
+            ),
+        }
+    }
 }
