@@ -263,6 +263,9 @@ def exact(check, a, stdio, ask, said, proxy):
         out = ask(check, a, server, "calendar_resources_exact_replace", revision=revision, utf8Resource=text.replace("Exact", "Replaced"))
         check("is replaced", out["content"].get("mutationState") == "committed"
               and b"SUMMARY:Replaced" in rigs.request(a.base, "GET", f"{a.rig.home}writes/exact.ics")[1], said(out))
+        out = ask(check, a, server, "calendar_resources_get", href=home + "exact.ics")
+        out = ask(check, a, server, "calendar_resources_delete", revision=out["content"]["snapshot"]["entityRevision"])
+        check("is deleted", out["content"].get("outcome") == "success", said(out))
 
 
 def folder(check, a, stdio, ask, said):

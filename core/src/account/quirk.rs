@@ -17,8 +17,10 @@ pub enum Quirk {
     RecreatedLooksRemoved,
     /// An Entity Tag comes back for other content after delete and re-create.
     EntityTagsRepeat,
-    /// Conditions on PUT of something new, and on DELETE, are not checked.
-    PreconditionsIgnored,
+    /// `If-None-Match: *` is not checked: a PUT of something new overwrites what is there.
+    CreationUnprotected,
+    /// `If-Match` on DELETE is not checked.
+    DeletionUnprotected,
     /// A text match of calendar-query looks into overrides too, so that it may reduce what is downloaded.
     TextSearchSeesOverrides,
     /// A text match of calendar-query is refused, whatever the text.
@@ -118,13 +120,31 @@ pub const REGISTER: &[Entry] = &[
         remedy: "bodies with such a tag are not kept",
     },
     Entry {
-        quirk: Quirk::PreconditionsIgnored,
-        servers: "SOGo 5.8, 5.12: If-None-Match: * on PUT, If-Match on DELETE",
+        quirk: Quirk::CreationUnprotected,
+        servers: "SOGo 5.8, 5.12",
         sign: Sign::HomePrefix("/SOGo/dav/"),
         remedy: "a read immediately before, and a diagnostic",
     },
     Entry {
-        quirk: Quirk::PreconditionsIgnored,
+        quirk: Quirk::CreationUnprotected,
+        servers: "SOGo 5.8, 5.12, under another path",
+        sign: Sign::EntityTag("\"gcs"),
+        remedy: "a read immediately before, and a diagnostic",
+    },
+    Entry {
+        quirk: Quirk::CreationUnprotected,
+        servers: "Google, whose guide names If-Match as the only conditional header",
+        sign: Sign::HomePrefix("/caldav/v2/"),
+        remedy: "a read immediately before, and a diagnostic",
+    },
+    Entry {
+        quirk: Quirk::DeletionUnprotected,
+        servers: "SOGo 5.8, 5.12",
+        sign: Sign::HomePrefix("/SOGo/dav/"),
+        remedy: "a read immediately before, and a diagnostic",
+    },
+    Entry {
+        quirk: Quirk::DeletionUnprotected,
         servers: "SOGo 5.8, 5.12, under another path",
         sign: Sign::EntityTag("\"gcs"),
         remedy: "a read immediately before, and a diagnostic",
@@ -203,6 +223,12 @@ fn seen_in(sign: Sign, headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
 
+    const SOGO: [Quirk; 3] = [
+        Quirk::EntityTagsRepeat,
+        Quirk::CreationUnprotected,
+        Quirk::DeletionUnprotected,
+    ];
+
     #[test]
     fn servers_are_told_by_their_answers() {
         // The DAV headers of spec'd servers as they were seen; DAViCal sends two lines.
@@ -223,10 +249,9 @@ mod tests {
         let later = "1, 3, extended-mkcol, access-control, calendarserver-principal-property-search, calendar-access, calendar-proxy, resource-sharing, calendar-auto-schedule";
         assert_eq!(quirks(&[later]), []);
         assert_eq!(quirks(&["1, 2, 3, calendar-access, addressbook, extended-mkcol"]), []);
-        assert_eq!(
-            by_home("/SOGo/dav/alice/Calendar/").collect::<Vec<_>>(),
-            [Quirk::EntityTagsRepeat, Quirk::PreconditionsIgnored]
-        );
+        assert_eq!(by_home("/SOGo/dav/alice/Calendar/").collect::<Vec<_>>(), SOGO);
+        let google = by_home("/caldav/v2/ana@example.com/events/").collect::<Vec<_>>();
+        assert_eq!(google, [Quirk::CreationUnprotected]);
         assert_eq!(by_home("/alice/").count(), 0);
         let header = |name: &'static str, value: &str| {
             let mut headers = HeaderMap::new();
@@ -242,10 +267,7 @@ mod tests {
         );
         assert_eq!(header("server", "Apache/2.4.66 (Debian)"), []);
         let by_tag = |tag| by_entity_tag(tag).collect::<Vec<_>>();
-        assert_eq!(
-            by_tag("\"gcs00000000\""),
-            [Quirk::EntityTagsRepeat, Quirk::PreconditionsIgnored]
-        );
+        assert_eq!(by_tag("\"gcs00000000\""), SOGO);
         assert_eq!(by_tag("\"d41d8cd98f00b204e9800998ecf8427e\""), []);
         let by_token = |token| by_sync_token(token).collect::<Vec<_>>();
         assert_eq!(by_token("http://sabre.io/ns/sync/6"), [Quirk::RecreatedLooksRemoved]);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::{Method, Request, StatusCode};
 
+use crate::account::quirk::Quirk;
 use crate::account::{Account, Scheduling};
 use crate::change::{Change, Changed, Committed, Consent, Failed, Review, Revision, SideEffects};
 use crate::env::Env;
@@ -102,7 +103,7 @@ async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteResource) ->
                     tag: revision.tag,
                 },
                 side_effects,
-                diagnostics: unprotected(&channel).into_iter().collect(),
+                diagnostics: unprotected(&channel, Quirk::DeletionUnprotected).into_iter().collect(),
             }));
         }
         Verdict::Unverified => (

@@ -203,7 +203,7 @@ impl Put<'_> {
 
     /// Writes, and finds out what became of it.
     pub(crate) async fn run(self, channel: &Channel<'_>) -> Changed<Arc<Resource>> {
-        if self.precondition == Precondition::Absent && channel.account.has(Quirk::PreconditionsIgnored) {
+        if self.precondition == Precondition::Absent && channel.account.has(Quirk::CreationUnprotected) {
             channel.io.phase("fetch");
             vacant(channel, self.href).await?;
         }
@@ -279,7 +279,7 @@ impl Put<'_> {
         Err(match (verdict, seen) {
             (Verdict::Committed, Ok(value)) => {
                 let remark = match self.precondition {
-                    Precondition::Absent => unprotected(channel),
+                    Precondition::Absent => unprotected(channel, Quirk::CreationUnprotected),
                     Precondition::Tag(_) => None,
                 };
                 return Ok(Change::Committed(Committed {
@@ -369,8 +369,8 @@ pub(crate) async fn vacant(channel: &Channel<'_>, href: &Href) -> Result<(), Box
 }
 
 /// The remark on a creation or deletion that the server did not protect.
-pub(crate) fn unprotected(channel: &Channel<'_>) -> Option<Diagnostic> {
-    channel.account.has(Quirk::PreconditionsIgnored).then(|| {
+pub(crate) fn unprotected(channel: &Channel<'_>, quirk: Quirk) -> Option<Diagnostic> {
+    channel.account.has(quirk).then(|| {
         Diagnostic::warning(
             "precondition_not_enforced",
             "This CalDAV server does not check conditions on such a change. It was looked at immediately before instead, so a change by somebody else in that moment would be lost.",
