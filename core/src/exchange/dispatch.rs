@@ -140,6 +140,9 @@ impl Answer {
     }
 }
 
+/// What is said of a UID that another resource has.
+pub const UID_TAKEN: &str = "The CalDAV server has another resource with this UID, perhaps in its trash or in another Calendar. Nothing was written.";
+
 /// The error of a write that the server refused, by its status and the conditions that it names (RFC 4791, 5.3.2.1
 /// and 5.3.1.1; RFC 4918, 9; RFC 6638, 3.2.4.1).
 #[must_use]
@@ -148,10 +151,7 @@ pub fn refusal(status: StatusCode, conditions: &ErrorBody) -> Box<Error> {
     let error = |code, text: String| Error::new(code, crate::outcome::Phase::Execution, text);
     let fixed = |code, text: &'static str| Error::new(code, crate::outcome::Phase::Execution, text);
     if names(&["no-uid-conflict", "unique-scheduling-object-resource"]) {
-        return fixed(
-            Code::Conflict,
-            "The CalDAV server has another resource with this UID, perhaps in its trash or in another Calendar. Nothing was written.",
-        );
+        return fixed(Code::Conflict, UID_TAKEN);
     }
     if names(&["supported-calendar-component"]) {
         return fixed(

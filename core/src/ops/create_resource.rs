@@ -10,6 +10,7 @@ use crate::account::Account;
 use crate::change::{Changed, Failed};
 use crate::env::Env;
 use crate::exchange::Channel;
+use crate::exchange::dispatch::UID_TAKEN;
 use crate::flow::{Flow, Io};
 use crate::href::Href;
 use crate::ical::edit::create::{NewEntity, NewFields, NewSeries, create};
@@ -98,7 +99,7 @@ async fn make(io: &Io, account: &Account, env: &Env, asked: CreateResource) -> C
 /// with this very write.
 fn taken(failed: &Failed) -> bool {
     let error = &failed.error;
-    let named = error.code == Code::Conflict && error.message.contains("UID");
+    let named = error.code == Code::Conflict && error.message == UID_TAKEN;
     failed.state == Mutation::NotCommitted && (named || error.code == Code::DestinationConflict)
 }
 

@@ -10,7 +10,7 @@ use crate::account::quirk::Quirk;
 use crate::change::{Change, Changed, Committed, Fact, Failed, Revision, SideEffects};
 use crate::dav::etag::EntityTag;
 use crate::exchange::Channel;
-use crate::exchange::dispatch::{Dispatch, undone};
+use crate::exchange::dispatch::{Dispatch, UID_TAKEN, undone};
 use crate::href::Href;
 use crate::ical::document::{Component, Document};
 use crate::ical::entity::Entity;
@@ -234,7 +234,7 @@ impl Put<'_> {
 
     fn conflict(&self, error: Box<Error>, status: StatusCode) -> Box<Error> {
         match (&self.precondition, status) {
-            (Precondition::Absent, StatusCode::PRECONDITION_FAILED) if !error.message.contains("UID") => Error::new(
+            (Precondition::Absent, StatusCode::PRECONDITION_FAILED) if error.message != UID_TAKEN => Error::new(
                 Code::DestinationConflict,
                 Phase::Execution,
                 "There is already a resource where this one would go. Nothing was written.",
@@ -307,7 +307,7 @@ impl Put<'_> {
                 Mutation::Committed,
             ),
             // What goes only where nothing is did not go where another resource is, and does not go there later.
-            (Verdict::Unknown, Ok(seen)) if self.is_taken(&seen) => {
+            (Verdict::Unknown, Ok(seen)) if self.is_taken(channel, &seen) => {
                 let text = "No clear answer came, and there is another resource where this one would go, so it was not written. Query before you try again.";
                 failed(Code::Conflict, text.into(), Mutation::NotCommitted)
             }
@@ -325,10 +325,11 @@ impl Put<'_> {
         })
     }
 
-    /// Whether a resource with another UID is where a new one would go.
-    fn is_taken(&self, found: &Resource) -> bool {
+    /// Whether a resource with another UID is where a new one would go, on a server that does not overwrite it later.
+    fn is_taken(&self, channel: &Channel<'_>, found: &Resource) -> bool {
         let own = Entity::read(self.body.clone());
-        self.precondition == Precondition::Absent && found.entity.uid().is_some() && found.entity.uid() != own.uid()
+        let guarded = self.precondition == Precondition::Absent && !channel.account.has(Quirk::CreationUnprotected);
+        guarded && found.entity.uid().is_some() && found.entity.uid() != own.uid()
     }
 
     /// What was found, against what was meant.
