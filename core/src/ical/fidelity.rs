@@ -1,7 +1,7 @@
 //! Whether a stored resource means what was sent.
 //!
 //! Two resources mean the same if they have the same components with the same properties, parameters and values, in
-//! any order and any spelling, but for what a [`server owns`](OWNED). Events and To-dos are matched by their
+//! any order and any spelling, but for what a server owns (`OWNED`). Events and To-dos are matched by their
 //! RECURRENCE-ID; other components count with all that is in them.
 //!
 //! Times are compared by what they say: type, local time and moment. So a VTIMEZONE that was added, replaced or renamed
