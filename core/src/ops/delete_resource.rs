@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::{Method, Request, StatusCode};
 
+use crate::account::Account;
 use crate::account::quirk::Quirk;
-use crate::account::{Account, Scheduling};
 use crate::change::{Change, Changed, Committed, Consent, Failed, Review, Revision, SideEffects};
 use crate::env::Env;
 use crate::exchange::Channel;
@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::discover::AGENT;
 use crate::ops::put::{Precondition, facts, now, target, unprotected};
-use crate::ops::scheduling::{admit, takes_part};
+use crate::ops::scheduling::admit;
 use crate::outcome::{Code, Error, Phase};
 use crate::resource::Resource;
 
@@ -65,8 +65,7 @@ async fn delete(io: &Io, account: &Account, env: &Env, asked: DeleteResource) ->
     let octets = current.entity.document().bytes();
     io.phase("review");
     let side_effects = admit(&channel, &current.calendar, &[octets]).await?;
-    let notifies = account.settings().scheduling == Scheduling::ServerManaged && takes_part(octets);
-    if let Some(review) = review(&current, &revision, notifies).settle(&consent)? {
+    if let Some(review) = review(&current, &revision, side_effects.is_some()).settle(&consent)? {
         return Ok(Change::Review(review));
     }
     io.phase("write");

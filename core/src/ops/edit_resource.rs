@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::account::{Account, Scheduling};
+use crate::account::Account;
 use crate::change::{Change, Changed, Consent, Fact, Failed, Review, Revision};
 use crate::env::Env;
 use crate::exchange::Channel;
@@ -19,7 +19,7 @@ use crate::machine::Machine;
 use crate::operation::Operation;
 use crate::ops::masked;
 use crate::ops::put::{Precondition, Put, facts, shown, target};
-use crate::ops::scheduling::{admit, takes_part};
+use crate::ops::scheduling::admit;
 use crate::outcome::Error;
 use crate::resource::Resource;
 
@@ -168,9 +168,7 @@ async fn edit(io: &Io, account: &Account, env: &Env, asked: EditResource) -> Cha
     io.phase("review");
     masked::guard(&channel, &current).await?;
     let side_effects = admit(&channel, &current.calendar, &[before, &body]).await?;
-    let notifies =
-        account.settings().scheduling == Scheduling::ServerManaged && (takes_part(before) || takes_part(&body));
-    let review = review(&current, &edit, &revision, notifies);
+    let review = review(&current, &edit, &revision, side_effects.is_some());
     if let Some(review) = review.settle(&consent)? {
         return Ok(Change::Review(review));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::account::{Account, Scheduling};
+use crate::account::Account;
 use crate::change::{Change, Changed, Consent, Fact, Failed, Review};
 use crate::env::Env;
 use crate::exchange::Channel;
@@ -14,7 +14,7 @@ use crate::operation::Operation;
 use crate::ops::exact::document;
 use crate::ops::get_resource::owner;
 use crate::ops::put::{Precondition, Put};
-use crate::ops::scheduling::{admit, takes_part};
+use crate::ops::scheduling::admit;
 use crate::ops::scope::member_address;
 use crate::resource::Resource;
 
@@ -53,7 +53,6 @@ async fn create(io: &Io, account: &Account, env: &Env, asked: ExactCreate) -> Ch
         .map_err(Failed::before)?;
     io.phase("review");
     let side_effects = admit(&channel, &calendar, &[&body]).await?;
-    let notifies = account.settings().scheduling == Scheduling::ServerManaged && takes_part(&body);
     let facts = vec![
         Fact::new("Destination", href.as_str()),
         Fact::new("UID", entity.uid().unwrap_or_default()),
@@ -61,7 +60,7 @@ async fn create(io: &Io, account: &Account, env: &Env, asked: ExactCreate) -> Ch
         Fact::new("Size", format!("{} bytes", body.len())),
     ];
     let parts: [&[u8]; 3] = [b"exact create", href.as_str().as_bytes(), &body];
-    if let Some(review) = Review::of(&parts, facts, notifies).settle(&consent)? {
+    if let Some(review) = Review::of(&parts, facts, side_effects.is_some()).settle(&consent)? {
         return Ok(Change::Review(review));
     }
     Put {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::account::{Account, Scheduling};
+use crate::account::Account;
 use crate::change::{Change, Changed, Consent, Fact, Failed, Review, Revision};
 use crate::env::Env;
 use crate::exchange::Channel;
@@ -16,7 +16,7 @@ use crate::ops::exact::document;
 use crate::ops::get_resource::owner;
 use crate::ops::masked;
 use crate::ops::put::{Precondition, Put, facts, held, strong};
-use crate::ops::scheduling::{admit, takes_part};
+use crate::ops::scheduling::admit;
 use crate::ops::scope::member_address;
 use crate::outcome::{Code, Error, Outcome, Phase};
 use crate::resource::Resource;
@@ -67,8 +67,6 @@ async fn replace(io: &Io, account: &Account, env: &Env, asked: ExactReplace) -> 
     io.phase("review");
     masked::guard(&channel, &current).await?;
     let side_effects = admit(&channel, &calendar, &[before, &body]).await?;
-    let notifies =
-        account.settings().scheduling == Scheduling::ServerManaged && (takes_part(before) || takes_part(&body));
     let mut facts = facts(&current, &revision);
     facts.push(Fact::new("Size", format!("{} bytes, now {}", body.len(), before.len())));
     let parts: [&[u8]; 5] = [
@@ -78,7 +76,7 @@ async fn replace(io: &Io, account: &Account, env: &Env, asked: ExactReplace) -> 
         tag.as_bytes(),
         &body,
     ];
-    if let Some(review) = Review::of(&parts, facts, notifies).settle(&consent)? {
+    if let Some(review) = Review::of(&parts, facts, side_effects.is_some()).settle(&consent)? {
         return Ok(Change::Review(review));
     }
     Put {

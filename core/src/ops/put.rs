@@ -234,11 +234,7 @@ impl Put<'_> {
 
     fn conflict(&self, error: Box<Error>, status: StatusCode) -> Box<Error> {
         match (&self.precondition, status) {
-            (Precondition::Absent, StatusCode::PRECONDITION_FAILED) if error.message != UID_TAKEN => Error::new(
-                Code::DestinationConflict,
-                Phase::Execution,
-                "There is already a resource where this one would go. Nothing was written.",
-            ),
+            (Precondition::Absent, StatusCode::PRECONDITION_FAILED) if error.message != UID_TAKEN => occupied(),
             (Precondition::Tag(_), StatusCode::PRECONDITION_FAILED) => Error::new(
                 Code::Conflict,
                 Phase::Execution,
@@ -361,12 +357,16 @@ pub(crate) async fn vacant(channel: &Channel<'_>, href: &Href) -> Result<(), Box
     match read(channel, href).await {
         Err(error) if error.code == Code::NotFound => Ok(()),
         Err(error) => Err(Failed::before(error)),
-        Ok(_) => Err(Failed::before(Error::new(
-            Code::DestinationConflict,
-            Phase::Execution,
-            "There is already a resource where this one would go. Nothing was written.",
-        ))),
+        Ok(_) => Err(Failed::before(occupied())),
     }
+}
+
+fn occupied() -> Box<Error> {
+    Error::new(
+        Code::DestinationConflict,
+        Phase::Execution,
+        "There is already a resource where this one would go. Nothing was written.",
+    )
 }
 
 /// The remark on a creation or deletion that the server did not protect.
